@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-static const char PREFIX[] = "HAKMEM_";
+static const char prefix[] = "HAKMEM_";
 enum {
-    PREFIX_LENGTH = sizeof PREFIX - 1
+    PREFIX_LENGTH = sizeof prefix - 1
 };
 
 // A choice starts as its first word and a text starts empty, so neither has an entry.
@@ -70,7 +70,7 @@ int gate_nearest(const char *env)
 {
     struct slice typed = slice_of(env);
     struct slice start = {.start = env, .length = PREFIX_LENGTH};
-    if (typed.length >= PREFIX_LENGTH && slice_is_any_case(start, PREFIX)) {
+    if (typed.length >= PREFIX_LENGTH && slice_is_any_case(start, prefix)) {
         typed.start += PREFIX_LENGTH;
         typed.length -= PREFIX_LENGTH;
     }

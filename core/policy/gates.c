@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-static const char PREFIX[] = "HAKMEM_";
+static const char prefix[] = "HAKMEM_";
 enum {
-    PREFIX_LENGTH = sizeof PREFIX - 1
+    PREFIX_LENGTH = sizeof prefix - 1
 };
 
 // Names that are read by the hakmem command, not here.
@@ -122,7 +122,7 @@ void gates_read(struct gates *values, char *const *environment, gates_problem *p
     *values = gates_default;
     read_profile(&reading, environment);
     for (char *const *entry = environment; *entry != NULL; entry++) {
-        if (strncmp(*entry, PREFIX, PREFIX_LENGTH) == 0 && strchr(*entry, '=') != NULL) {
+        if (strncmp(*entry, prefix, PREFIX_LENGTH) == 0 && strchr(*entry, '=') != NULL) {
             read_variable(&reading, slice_of(*entry));
         }
     }
