@@ -9,7 +9,10 @@ enum {
 
 static char to_lower(char letter)
 {
-    return (letter >= 'A' && letter <= 'Z') ? (char)(letter + ('a' - 'A')) : letter;
+    if (letter >= 'A' && letter <= 'Z') {
+        return (char)(letter + ('a' - 'A'));
+    }
+    return letter;
 }
 
 static unsigned smaller(unsigned left, unsigned right)
@@ -150,7 +153,7 @@ unsigned slice_distance(struct slice typed, const char *name)
     if (typed.length > NAME_LIMIT || name_length > NAME_LIMIT) {
         return SLICE_FAR;
     }
-    uint8_t rows[3][NAME_LIMIT + 1];
+    uint8_t rows[3][NAME_LIMIT + 1] = {{0}};
     for (size_t j = 0; j <= name_length; j++) {
         rows[0][j] = (uint8_t)j;
     }

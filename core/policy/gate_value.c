@@ -4,10 +4,9 @@
 #include <string.h>
 
 enum {
-    QUOTE_LIMIT = 48
-};  // letters of a user's text that a sentence repeats
-
-static const uint64_t EXAMPLE_BYTES = 16 << 20;
+    QUOTE_LIMIT = 48,  // letters of a user's text that a sentence repeats
+    EXAMPLE_BYTES = 16 << 20,
+};
 
 static bool *bool_field(struct gates *values, const struct gate_info *gate)
 {
