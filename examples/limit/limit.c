@@ -53,6 +53,7 @@ int main(void)
     // More than the limit can ever hold: the callback runs out of entries and malloc fails softly.
     errno = 0;
     void *block = hak_malloc((size_t)2 * LIMIT_BYTES);
-    printf("64 MiB within 32 MiB: %s\n", (block == NULL && errno == ENOMEM) ? "ENOMEM" : "granted?");
+    printf("64 MiB within 32 MiB: %s\n",
+           (block == NULL && errno == ENOMEM) ? "ENOMEM" : "granted?");
     return (block == NULL && errno == ENOMEM && cache.dropped_count >= ENTRY_COUNT / 2) ? 0 : 1;
 }
