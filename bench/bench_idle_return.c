@@ -233,21 +233,23 @@ int main(int argc, char **argv)
     };
     bench_arguments_read(&program, argc, argv);
     struct idle_result result = run_with_threads_beside();
+    bool is_full_peak = result.full_bytes > result.idle_bytes;
     const struct bench_figure further[] = {
         {"full_mib", bench_mib(result.full_bytes)},
         {"freed_mib", bench_mib(result.freed_bytes)},
         {"after_2s_mib", bench_mib(result.after_2s_bytes)},
     };
-    return bench_report(&program, &(struct bench_result){
-                                      .figure = bench_mib(result.idle_bytes),
-                                      .unit = "MiB idle",
-                                      .lower_is_better = true,
-                                      .operations = 2 * count_blocks() * arguments[BURSTS].value,
-                                      .elapsed_ns = result.elapsed_ns,
-                                      .thread_count = 1 + (size_t)arguments[FREED_BY].value,
-                                      .rss_bytes = result.idle_bytes,
-                                      .peak_rss_bytes = result.full_bytes,
-                                      .further = further,
-                                      .further_count = sizeof(further) / sizeof(further[0]),
-                                  });
+    return bench_report(&program,
+                        &(struct bench_result){
+                            .figure = bench_mib(result.idle_bytes),
+                            .unit = "MiB idle",
+                            .lower_is_better = true,
+                            .operations = 2 * count_blocks() * arguments[BURSTS].value,
+                            .elapsed_ns = result.elapsed_ns,
+                            .thread_count = 1 + (size_t)arguments[FREED_BY].value,
+                            .rss_bytes = result.idle_bytes,
+                            .peak_rss_bytes = is_full_peak ? result.full_bytes : result.idle_bytes,
+                            .further = further,
+                            .further_count = sizeof(further) / sizeof(further[0]),
+                        });
 }
