@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "settings.h"
+
+#include "policy/gates.h"
+#include "talk.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum {
+    ENV_NAME_BYTES = 80
+};
+
+static const char prefix[] = "HAKMEM_";
+
+// The environment name of a gate as written; false when it is too long to be one.
+static bool spell_env_name(const char *written, size_t length, char name[ENV_NAME_BYTES])
+{
+    bool has_prefix = length >= strlen(prefix) && strncasecmp(written, prefix, strlen(prefix)) == 0;
+    int spelt_length =
+        snprintf(name, ENV_NAME_BYTES, "%s%.*s", has_prefix ? "" : prefix, (int)length, written);
+    for (char *letter = name; *letter != '\0'; letter++) {
+        *letter = (char)toupper((unsigned char)*letter);
+    }
+    return spelt_length < ENV_NAME_BYTES;
+}
+
+static bool put(enum gate_id id, const char *value)
+{
+    struct gates values = gates_default;
+    char sentence[GATE_SENTENCE_BYTES];
+    if (!gate_set(&values, id, value, sentence)) {
+        talk_say("%s", sentence);
+        return false;
+    }
+    if (setenv(gate_table[id].env, value, 1) != 0) {
+        talk_say("The environment cannot be extended: memory is out.");
+        return false;
+    }
+    return true;
+}
+
+bool settings_set_gate(const char *setting)
+{
+    const char *equals = strchr(setting, '=');
+    if (equals == NULL || equals == setting) {
+        talk_say("--set %s is not a setting. Give GATE=value, e.g. --set dirty_limit=16MiB.",
+                 setting);
+        return false;
+    }
+    char name[ENV_NAME_BYTES];
+    size_t length = (size_t)(equals - setting);
+    int id = spell_env_name(setting, length, name) ? gate_find(name) : -1;
+    if (id >= 0) {
+        return put((enum gate_id)id, equals + 1);
+    }
+    int nearest = gate_nearest(name);
+    if (nearest >= 0) {
+        talk_say("%.*s is not a gate. Did you mean %s? `hakmem gates` lists them.", (int)length,
+                 setting, gate_table[nearest].env);
+    } else {
+        talk_say("%.*s is not a gate. `hakmem gates` lists them.", (int)length, setting);
+    }
+    return false;
+}
+
+bool settings_set_profile(const char *name)
+{
+    return put(GATE_ID_profile, name);
+}
+
+static void say_problem(const char *sentence, void *context)
+{
+    (void)context;
+    talk_say("%s", sentence);
+}
+
+void settings_check(void)
+{
+    struct gates values;
+    gates_read(&values, environ, say_problem, NULL);
+}
