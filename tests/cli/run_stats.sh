@@ -1,0 +1,69 @@
+#!/bin/sh
+# `hakmem run --stats` tells time, memory and heap of the program itself.
+# SPDX-License-Identifier: MIT
+#
+# usage: run_stats.sh HAKMEM LEAKING_PROGRAM
+# The program leaves 1000 blocks of 1000 bytes and one of 4 MiB when it ends.
+. "$(dirname "$0")/cli_check.sh"
+leaking=$2
+
+expect_summary() {
+    expect_match "$1" '^hakmem: .* ended with status 0$'
+    expect_match "$1" '^  wall time  *[0-9]*\.[0-9]\{3\} s$'
+    expect_match "$1" '^  user time  *[0-9]*\.[0-9]\{3\} s$'
+    expect_match "$1" '^  system time  *[0-9]*\.[0-9]\{3\} s$'
+    expect_match "$1" '^  peak resident  *[0-9.]* MiB'
+    expect_match "$1" '^  dirty pages  '
+    # 5 MB are left, and what the C library itself keeps is little.
+    expect_match "$1" '^  live at exit  *[5-6]\.[0-9] MiB in 1[0-9]\{3\} blocks$'
+    expect_match "$1" '^    of it in large blocks  *4\.[0-9] MiB in 1 blocks$'
+    expect_match "$1" '^   class bytes  live blocks  free blocks    slabs'
+    expect_match "$1" '^  *10[0-9][0-9]  *10*[0-9]*  '
+    expect_no_match "$1" 'left no figures'
+    # Only classes in use have a row.
+    [ "$(sed '1,/class bytes/d' "$1" | awk '$2 + $3 + $4 == 0' | wc -l)" = 0 ] ||
+        fault "a class that is not in use has a row"
+}
+
+mkdir temporary
+export TMPDIR="$work/temporary"
+try "$hakmem" run --stats -- "$leaking"
+expect_status 0
+expect_line out "left"
+expect_summary err
+[ -z "$(ls temporary)" ] || fault "a file was left in TMPDIR"
+
+try "$hakmem" run --stats=summary -- "$leaking"
+expect_status 0
+expect_empty err
+expect_summary summary
+
+# The figures are the program's own, not those of a child that ends before it.
+try "$hakmem" run --stats=summary -- perl -e 'system($ARGV[0]); exit 0' "$leaking"
+expect_no_match summary 'live at exit  *[0-9.]* MiB in 1[0-9]\{3\} blocks$'
+expect_match summary '^  live at exit'
+
+# A file that the user named is kept, and older lines in it are not taken for new ones.
+echo '{"pid": 1, "live_bytes": 1}' >kept
+try env HAKMEM_STATS="$work/kept" "$hakmem" run --stats=summary -- "$leaking"
+expect_summary summary
+[ "$(wc -l <kept)" = 2 ] || fault "expected one more line in the file that HAKMEM_STATS names"
+
+# A program that leaves without a word.
+for command in 'kill -KILL $$' 'kill -TERM $$'; do
+    try "$hakmem" run --stats=summary -- sh -c "$command"
+    expect_match summary 'ended by signal'
+    expect_match summary '^The program left no figures of its heap: '
+    expect_match summary '^  wall time'
+done
+
+# The summary's place is made before the program starts.
+rm -f started
+try "$hakmem" run --stats=no/such/folder -- touch started
+expect_status 1
+expect_match err '^hakmem: no/such/folder cannot be written: '
+[ ! -e started ] || fault "the program was started"
+try env TMPDIR=/nowhere "$hakmem" run --stats -- touch started
+expect_status 1
+expect_match err 'Set TMPDIR to a folder'
+finish
