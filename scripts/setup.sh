@@ -50,11 +50,21 @@ if [ ! -e $policy ]; then
     $root chmod 755 $policy
 fi
 
+log=$folder/../out/setup.log
+mkdir -p "$folder/../out"
 echo "setup: installing$missing"
-$root env LC_ALL=C apt-get -qq update
 # The words are package names.
 # shellcheck disable=SC2086
-if ! $root env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -qq -o Dpkg::Use-Pty=0 -y \
-    install --no-install-recommends $missing >/dev/null </dev/null; then
-    echo "setup: apt-get could not install$missing (going on with what is here)." >&2
+if ! {
+    $root env LC_ALL=C apt-get -qq update &&
+        $root env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -qq -o Dpkg::Use-Pty=0 -y \
+            install --no-install-recommends $missing
+} >"$log" 2>&1 </dev/null; then
+    tail -n 15 "$log" >&2
+    echo "setup: apt-get could not install all of$missing (going on with what is here)." >&2
+    exit 0
 fi
+case $missing in
+*redis-server* | *nginx* | *postgresql*)
+    echo "setup: no server was started; 'systemctl disable NAME' keeps one from starting at the next boot." ;;
+esac
