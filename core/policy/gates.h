@@ -20,17 +20,30 @@ enum {
     GATE_SENTENCE_BYTES = 320,  // enough for every sentence made here
 };
 
-enum gate_type { GATE_TYPE_BOOL, GATE_TYPE_COUNT, GATE_TYPE_SIZE, GATE_TYPE_CHOICE, GATE_TYPE_TEXT };
-enum gate_when { GATE_START, GATE_LIVE };
-enum gate_status { GATE_STABLE, GATE_RESEARCH, GATE_RETIRED };
+enum gate_type {
+    GATE_TYPE_BOOL,
+    GATE_TYPE_COUNT,
+    GATE_TYPE_SIZE,
+    GATE_TYPE_CHOICE,
+    GATE_TYPE_TEXT
+};
+enum gate_when {
+    GATE_START,
+    GATE_LIVE
+};
+enum gate_status {
+    GATE_STABLE,
+    GATE_RESEARCH,
+    GATE_RETIRED
+};
 
 // One value for every gate.  A choice is the index of its word.
 struct gates {
-#define GATE_BOOL(name, env, initial, when, status, help, record)              bool name;
+#define GATE_BOOL(name, env, initial, when, status, help, record)               bool name;
 #define GATE_COUNT(name, env, initial, least, most, when, status, help, record) uint64_t name;
 #define GATE_SIZE(name, env, initial, least, most, when, status, help, record)  uint64_t name;
 #define GATE_CHOICE(name, env, initial, words, when, status, help, record)      unsigned name;
-#define GATE_TEXT(name, env, when, status, help, record) char name[GATE_TEXT_BYTES];
+#define GATE_TEXT(name, env, when, status, help, record)                        char name[GATE_TEXT_BYTES];
 #include "policy/gates.def"
 #undef GATE_BOOL
 #undef GATE_COUNT
@@ -56,16 +69,16 @@ enum gate_id {
 
 // What is known of a gate beside its value.
 struct gate_info {
-    const char *env;      // the name users write, HAKMEM_...
+    const char *env;  // the name users write, HAKMEM_...
     enum gate_type type;
     enum gate_when when;
     enum gate_status status;
     const char *help;
     const char *record;
-    size_t offset;        // of its field in struct gates
+    size_t offset;  // of its field in struct gates
     uint64_t least;
     uint64_t most;
-    const char *words;    // of a choice, separated by '|'; the first is the default
+    const char *words;         // of a choice, separated by '|'; the first is the default
     const char *initial_word;  // of a choice, as its row gives it: the first of words
 };
 

@@ -1,8 +1,10 @@
 #!/bin/sh
+# shellcheck disable=SC2016  # single-quoted text is meant as it stands
 # `hakmem doctor` finds what keeps a program from running on hakmem.
 # SPDX-License-Identifier: MIT
 #
 # usage: doctor.sh HAKMEM STATIC_PROGRAM OWN_MALLOC_PROGRAM OTHER_LIBRARY
+# shellcheck source=tests/cli/cli_check.sh
 . "$(dirname "$0")/cli_check.sh"
 static_program=$2
 own_malloc_program=$3
@@ -79,9 +81,9 @@ printf '\001' | dd of=foreign bs=1 seek=4 conv=notrunc 2>dd_said
 diagnose problem 'program: ./foreign runs without hakmem: it is made for another machine' \
     "$hakmem" doctor -- ./foreign
 for bytes in 4 16 63 64 65 100 500 1000 4096 10001 20000 35001; do
-    head -c $bytes /bin/cat >cut
-    chmod +x cut
-    try "$hakmem" doctor -- ./cut
+    head -c $bytes /bin/cat >cut_file
+    chmod +x cut_file
+    try "$hakmem" doctor -- ./cut_file
     [ "$status" -le 1 ] || fault "a file cut to $bytes bytes: status $status"
 done
 

@@ -1,8 +1,10 @@
 #!/bin/sh
+# shellcheck disable=SC2016  # single-quoted text is meant as it stands
 # Help fits on a screen, wrong usage is told, and the version is that of the project.
 # SPDX-License-Identifier: MIT
 #
 # usage: help.sh HAKMEM VERSION
+# shellcheck source=tests/cli/cli_check.sh
 . "$(dirname "$0")/cli_check.sh"
 version=$2
 

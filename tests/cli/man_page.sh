@@ -3,24 +3,25 @@
 # SPDX-License-Identifier: MIT
 #
 # usage: man_page.sh HAKMEM MAN_PAGE
+# shellcheck source=tests/cli/cli_check.sh
 . "$(dirname "$0")/cli_check.sh"
 page=$2
 
 # The page writes a hyphen that is to be typed as \-.
-sed 's/\\-/-/g' "$page" >page
+sed 's/\\-/-/g' "$page" >typed_page
 for name in run doctor gates profiles version; do
-    expect_match page "^\.B[IR]* hakmem $name"
+    expect_match typed_page "^\.B[IR]* hakmem $name"
     "$hakmem" $name --help | grep -o -- '--[a-z]*' | grep -v -- '--usage\|--help\|--$' |
         sort -u >options
     while read -r option; do
-        expect_match page "$option"
+        expect_match typed_page "$option"
     done <options
 done
 for variable in $("$hakmem" gates | sed -n 's/^\(HAKMEM_[A-Z_]*\) .*/\1/p') HAKMEM_LIBRARY; do
-    expect_match page "^\.B $variable\$"
+    expect_match typed_page "^\.B $variable\$"
 done
 
-sed -n '/^\.SH EXAMPLES/,/^\.SH /p' page | sed -n '/^\.EX/,/^\.EE/p' | grep '^hakmem ' >examples
+sed -n '/^\.SH EXAMPLES/,/^\.SH /p' typed_page | sed -n '/^\.EX/,/^\.EE/p' | grep '^hakmem ' >examples
 [ "$(wc -l <examples)" -ge 5 ] || fault "fewer than five examples"
 mkdir bin
 ln -s "$hakmem" bin/hakmem

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The program's input, output and open files are the same as without hakmem.
 # SPDX-License-Identifier: MIT
+# shellcheck source=tests/cli/cli_check.sh
 . "$(dirname "$0")/cli_check.sh"
 
 head -c 300000 /bin/sh >input

@@ -1,6 +1,8 @@
 #!/bin/sh
+# shellcheck disable=SC2016  # single-quoted text is meant as it stands
 # Settings reach the program; a wrong one is told in a sentence and the program isn't started.
 # SPDX-License-Identifier: MIT
+# shellcheck source=tests/cli/cli_check.sh
 . "$(dirname "$0")/cli_check.sh"
 
 try "$hakmem" run --profile lean --set HAKMEM_DIRTY_LIMIT=8MiB --set bin_bytes=1k -- env

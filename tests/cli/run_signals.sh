@@ -1,6 +1,7 @@
 #!/bin/sh
 # Under --stats a signal sent to hakmem reaches the program, and an ignored one stays ignored.
 # SPDX-License-Identifier: MIT
+# shellcheck source=tests/cli/cli_check.sh
 . "$(dirname "$0")/cli_check.sh"
 
 wait_for_file() {

@@ -1,9 +1,11 @@
 #!/bin/sh
+# shellcheck disable=SC2016  # single-quoted text is meant as it stands
 # `hakmem run --stats` tells time, memory and heap of the program itself.
 # SPDX-License-Identifier: MIT
 #
 # usage: run_stats.sh HAKMEM LEAKING_PROGRAM
 # The program leaves 1000 blocks of 1000 bytes and one of 4 MiB when it ends.
+# shellcheck source=tests/cli/cli_check.sh
 . "$(dirname "$0")/cli_check.sh"
 leaking=$2
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # `hakmem run` gives back the program's exit status, with and without --stats.
 # SPDX-License-Identifier: MIT
+# shellcheck source=tests/cli/cli_check.sh
 . "$(dirname "$0")/cli_check.sh"
 
 printf 'no header\n' >plain_file

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 #
 # usage: tables.sh HAKMEM POLICY_FOLDER
+# shellcheck source=tests/cli/cli_check.sh
 . "$(dirname "$0")/cli_check.sh"
 policy=$2
 
