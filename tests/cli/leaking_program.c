@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL_COUNT = 1000, SMALL_BYTES = 1000, LARGE_BYTES = 4 << 20 };
+enum {
+    SMALL_COUNT = 1000,
+    SMALL_BYTES = 1000,
+    LARGE_BYTES = 4 << 20
+};
 
 static void *blocks[SMALL_COUNT + 1];
 
