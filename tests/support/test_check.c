@@ -2,12 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "test_check.h"
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,12 +55,12 @@ bool check_at_most(size_t value, size_t limit, const char *file, int line, const
     return value <= limit;
 }
 
-_Noreturn void check_give_up(void)
+void check_give_up(void)
 {
     _exit(1);
 }
 
-_Noreturn void check_skip(const char *reason)
+void check_skip(const char *reason)
 {
     char buffer[TEXT_BYTES];
     say(buffer, snprintf(buffer, sizeof(buffer), "skipped: %s\n", reason));
@@ -96,28 +93,5 @@ void check_in_child(const char *name, void (*body)(void), unsigned seconds)
         say(buffer, snprintf(buffer, sizeof(buffer), "%s: the child exited with %d\n", name,
                              WEXITSTATUS(status)));
         count_failure();
-    }
-}
-
-void *check_symbol(const char *name)
-{
-    return dlsym(RTLD_DEFAULT, name);
-}
-
-bool check_has_hakmem(void)
-{
-    return check_symbol("hak_version") != NULL;
-}
-
-// A preload that the loader drops says so in a warning only, and the test would then judge glibc.
-// HAK_TEST_PRELOAD names a symbol that the preloaded library must have brought along.
-__attribute__((constructor)) static void require_preload(void)
-{
-    const char *symbol = getenv("HAK_TEST_PRELOAD");
-    if (symbol != NULL && check_symbol(symbol) == NULL) {
-        char buffer[TEXT_BYTES];
-        say(buffer,
-            snprintf(buffer, sizeof(buffer), "the preload is not in effect: no %s\n", symbol));
-        _exit(1);
     }
 }

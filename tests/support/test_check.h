@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum {
     CHECK_SKIPPED = 77,  // the exit status of a test that this machine cannot run
 };
@@ -31,10 +35,10 @@ enum {
 
 bool check_that(bool is_true, const char *file, int line, const char *text);
 bool check_at_most(size_t value, size_t limit, const char *file, int line, const char *text);
-_Noreturn void check_give_up(void);
+__attribute__((noreturn)) void check_give_up(void);
 
 // Ends the process with CHECK_SKIPPED after saying why.
-_Noreturn void check_skip(const char *reason);
+__attribute__((noreturn)) void check_skip(const char *reason);
 
 // 0 when every check so far held, else 1.
 int check_result(void);
@@ -48,6 +52,10 @@ bool check_has_hakmem(void);
 
 // The address of a function that may not exist in this process, or NULL.
 void *check_symbol(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
 
 // Keep the compiler from knowing a size or a pointer, so that no allocation is folded away.
 static inline size_t hidden(size_t bytes)

@@ -21,7 +21,8 @@ set(HAK_TESTS_FLAGS -O1 -fno-builtin -D_GNU_SOURCE)
 
 if(NOT TARGET test_support)
   add_library(test_support OBJECT
-    ${CMAKE_CURRENT_LIST_DIR}/test_check.c ${CMAKE_CURRENT_LIST_DIR}/process_memory.c
+    ${CMAKE_CURRENT_LIST_DIR}/test_check.c
+    ${CMAKE_CURRENT_LIST_DIR}/preload_check.c ${CMAKE_CURRENT_LIST_DIR}/process_memory.c
     ${CMAKE_CURRENT_LIST_DIR}/seccomp_deny.c ${CMAKE_CURRENT_LIST_DIR}/shadow_model.c)
   target_include_directories(test_support PUBLIC ${CMAKE_CURRENT_LIST_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_compile_options(test_support PRIVATE -O2 -D_GNU_SOURCE)
