@@ -1,5 +1,6 @@
 #!/bin/sh
-# Fails when a box header doesn't open with its five lines, or when one of them isn't true.
+# Fails when a box header doesn't open with its five lines, or when one of them isn't true.  A long
+# line goes on in "//   " lines.
 # SPDX-License-Identifier: MIT
 #
 #   // Box: <name> - <what it is>            the file is <name>_box.h
@@ -28,12 +29,13 @@ rank_of()
 for box in core/box/*_box.h; do
     [ -e "$box" ] || continue
     count=$((count + 1))
-    number=0
-    for word in Box Boundary Gate Cost Record; do
-        number=$((number + 1))
-        sed -n "${number}p" "$box" | grep -q "^// $word: ." ||
-            complain "$box:$number" "this line must be '// $word: ...'"
-    done
+    complaint=$(awk '
+        BEGIN { split("Box Boundary Gate Cost Record", word, " ") }
+        /^\/\/   / && found > 0 { next }
+        index($0, "// " word[found + 1] ": ") == 1 { if (++found == 5) { exit }; next }
+        { exit }
+        END { if (found < 5) { print "line " NR " must be \047// " word[found + 1] ": ...\047" } }' "$box")
+    [ -z "$complaint" ] || complain "$box" "$complaint"
 
     name=$(sed -n 's|^// Box: \([a-z0-9_]*\) - .*|\1|p' "$box")
     [ "core/box/${name}_box.h" = "$box" ] || complain "$box" "the Box line names '$name'"

@@ -91,7 +91,10 @@ refuses 'its layer is unknown' check_layers.sh core
 
 good_tree
 sed -i '4d' core/box/refill_box.h
-refuses "must be '// Cost: ...'" check_boxes.sh .
+refuses "line 4 must be '// Cost: ...'" check_boxes.sh .
+good_tree
+sed -i '3a //   off: one block a visit.' core/box/refill_box.h
+accepts check_boxes.sh .
 good_tree
 sed -i 's/HAKMEM_CACHE/HAKMEM_CASH/' core/box/refill_box.h
 refuses "isn't in gates.def" check_boxes.sh .

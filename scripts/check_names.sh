@@ -24,7 +24,7 @@ done
 twins=$(find core include cli abtest bench -name '*.[ch]' 2>/dev/null | sed 's|.*/||' | sort | uniq -d)
 [ -z "$twins" ] || { echo "more than one file is named: $twins"; bad=1; }
 
-if find core include cli abtest bench tests examples -name '*.[ch]' -exec grep -Hn '^ *# *if 0' {} + | grep .; then
+if find core include cli abtest bench tests examples -name '*.[ch]' -exec grep -Hn '^ *# *if 0' {} + 2>/dev/null | grep .; then
     echo "dead code: delete it, git remembers"
     bad=1
 fi
