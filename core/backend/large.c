@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+#include "backend/large.h"
+
+#include "base/bits.h"
+#include "base/check.h"
+#include "os/os_memory.h"
+#include "os/os_process.h"
+#include "os/os_thread.h"
+#include "stats/budget.h"
+
+#include <string.h>
+
+enum {
+    CACHE_BIN_COUNT = 4 * 24,
+    CACHE_SLACK_SHIFT = 3,  // a cached block may be longer than asked by an eighth
+    MAPPINGS_MOST = 400,    // above: freed runs are purged but stay mapped, to bound the mappings
+};
+
+// The record of the unit in which a large block begins.
+struct large {
+    struct span span;     // base: the exact start; next and prev: the owner's list or a cache bin
+    size_t mapped_bytes;  // of the run
+    struct span **owned;
+    page_entry entry;  // what the page map says while the block is live
+    bool is_clean;     // in the cache: purged, so it reads as zero
+};
+
+_Static_assert(sizeof(struct large) <= UNIT_RECORD_BYTES, "a large block is the record of a unit");
+
+// Guarded by large.lock.
+static struct {
+    struct lock lock;
+    struct span *cache[2][CACHE_BIN_COUNT];  // [is_clean], by length, four bins a doubling
+    size_t cached_bytes;                     // of the dirty ones
+    size_t live_bytes;
+    size_t live_count;
+    size_t mapping_count;  // live and cached
+} large;
+
+static struct large *record_of(const void *pointer)
+{
+    return (struct large *)(void *)span_of_unit((uintptr_t)pointer);
+}
+
+static size_t cache_bin(size_t bytes)
+{
+    size_t pages = bytes >> 12;
+    unsigned shift = log2_floor(pages);
+    size_t bin = shift < 2 ? pages : shift * 4 + ((pages >> (shift - 2)) & 3);
+    return min_size(bin, CACHE_BIN_COUNT - 1);
+}
+
+static void set_entry(const struct large *record, page_entry entry)
+{
+    page_map_set(align_down(record->span.base, UNIT_BYTES), 1, entry);
+}
+
+// Marks a record as a live block.  Under the lock.
+static void make_live(struct large *record, const struct large_request *request)
+{
+    record->owned = request->owned;
+    record->entry = page_entry_make(request->owner_tag, LARGE_CLASS);
+    if (record->owned != NULL) {
+        span_list_push(record->owned, &record->span);
+    }
+    large.live_bytes += record->mapped_bytes;
+    large.live_count++;
+    set_entry(record, record->entry);
+}
+
+// Ends a live block: its entry says from here on that it was freed.  Under the lock.
+static void end_live(struct large *record)
+{
+    set_entry(record, page_entry_make(FREED_TAG, LARGE_CLASS));
+    if (record->owned != NULL) {
+        span_list_remove(record->owned, &record->span);
+    }
+    large.live_bytes -= record->mapped_bytes;
+    large.live_count--;
+}
+
+static void cache_remove(struct large *record)
+{
+    span_list_remove(&large.cache[record->is_clean][cache_bin(record->mapped_bytes)],
+                     &record->span);
+    if (!record->is_clean) {
+        large.cached_bytes -= record->mapped_bytes;
+        budget_subtract(&budget.dirty_bytes, record->mapped_bytes);
+    }
+}
+
+static void cache_insert(struct large *record, bool is_clean)
+{
+    record->is_clean = is_clean;
+    span_list_push(&large.cache[is_clean][cache_bin(record->mapped_bytes)], &record->span);
+    if (!is_clean) {
+        large.cached_bytes += record->mapped_bytes;
+        budget_add(&budget.dirty_bytes, record->mapped_bytes);
+    }
+}
+
+// A cached run of `bytes` or a little more, taken out of the cache, or NULL.  Under the lock.
+static struct large *cache_take(size_t bytes, size_t align_bytes, bool is_clean)
+{
+    size_t bytes_most = bytes + (is_clean ? bytes : bytes >> CACHE_SLACK_SHIFT);
+    for (size_t bin = cache_bin(bytes); bin <= cache_bin(bytes_most); bin++) {
+        for (struct span *span = large.cache[is_clean][bin]; span != NULL; span = span->next) {
+            struct large *record = (struct large *)(void *)span;
+            if (record->mapped_bytes >= bytes && record->mapped_bytes <= bytes_most &&
+                (span->base & (align_bytes - 1)) == 0) {
+                cache_remove(record);
+                return record;
+            }
+        }
+    }
+    return NULL;
+}
+
+static struct large *map_fresh(size_t bytes, size_t align_bytes)
+{
+    char *base = os_map(bytes, align_bytes);
+    if (base == NULL) {
+        return NULL;
+    }
+    if (!page_map_extend((uintptr_t)base, bytes)) {
+        (void)os_unmap(base, bytes);
+        return NULL;
+    }
+    budget_add(&budget.mapped_bytes, bytes);
+    struct large *record = record_of(base);
+    record->span.base = (uintptr_t)base;
+    record->mapped_bytes = bytes;
+    return record;
+}
+
+static struct large *take_cached(size_t bytes, size_t align_bytes)
+{
+    lock_take(&large.lock);
+    struct large *record = cache_take(bytes, align_bytes, false);
+    if (record == NULL && (record = cache_take(bytes, align_bytes, true)) != NULL) {
+        if (!budget_commit(record->mapped_bytes)) {
+            cache_insert(record, true);
+            record = NULL;
+        }
+    } else if (record != NULL) {
+        record->is_clean = false;
+    }
+    lock_give(&large.lock);
+    return record;
+}
+
+void *large_take(const struct large_request *request, bool *is_zero)
+{
+    size_t page_bytes = os_page_bytes();
+    size_t bytes = align_up(request->bytes, page_bytes);
+    size_t align_bytes = max_size(request->align_bytes, page_bytes);
+    if (bytes < request->bytes) {
+        return NULL;
+    }
+    // At most one large block may begin in a unit.
+    bytes = max_size(bytes, UNIT_BYTES);
+    struct large *record = take_cached(bytes, align_bytes);
+    bool is_fresh = record == NULL;
+    if (is_fresh) {
+        if (!budget_commit(bytes)) {
+            return NULL;
+        }
+        record = map_fresh(bytes, align_bytes);
+        if (record == NULL) {
+            budget_subtract(&budget.committed_bytes, bytes);
+            return NULL;
+        }
+        record->is_clean = true;
+    }
+    *is_zero = record->is_clean;
+    lock_take(&large.lock);
+    large.mapping_count += is_fresh;
+    make_live(record, request);
+    lock_give(&large.lock);
+    return (void *)record->span.base;
+}
+
+static struct large *live_record(const void *pointer)
+{
+    page_entry entry = page_map_lookup(pointer);
+    if (page_entry_class(entry) == LARGE_CLASS) {
+        struct large *record = record_of(pointer);
+        if (record->span.base == (uintptr_t)pointer) {
+            if (page_entry_tag(entry) != FREED_TAG) {
+                return record;
+            }
+            die_misuse("double free", pointer, record->mapped_bytes);
+        }
+    }
+    die_misuse("free", pointer, 0);
+}
+
+void large_give(void *pointer)
+{
+    lock_take(&large.lock);
+    struct large *record = live_record(pointer);
+    end_live(record);
+    cache_insert(record, false);
+    lock_give(&large.lock);
+}
+
+size_t large_bytes(const void *pointer)
+{
+    return live_record(pointer)->mapped_bytes;
+}
+
+// The longest dirty run, out of the cache, or NULL.  Under the lock.
+static struct large *take_longest_dirty(void)
+{
+    for (size_t bin = CACHE_BIN_COUNT; bin-- > 0;) {
+        if (large.cache[false][bin] != NULL) {
+            struct large *record = (struct large *)(void *)large.cache[false][bin];
+            cache_remove(record);
+            return record;
+        }
+    }
+    return NULL;
+}
+
+// One run is unmapped, or purged where that would leave too many mappings.
+static size_t purge_one(size_t keep_bytes)
+{
+    lock_take(&large.lock);
+    struct large *record = large.cached_bytes > keep_bytes ? take_longest_dirty() : NULL;
+    bool is_unmapping = record != NULL && large.mapping_count <= MAPPINGS_MOST;
+    large.mapping_count -= is_unmapping;
+    lock_give(&large.lock);
+    if (record == NULL) {
+        return 0;
+    }
+    size_t bytes = record->mapped_bytes;
+    void *base = (void *)record->span.base;
+    bool is_gone = is_unmapping && os_unmap(base, bytes) == 0;
+    if (is_gone) {
+        budget_subtract(&budget.mapped_bytes, bytes);
+        budget_uncommit(bytes);
+        return bytes;
+    }
+    bool is_purged = os_purge(base, bytes) == 0;
+    lock_take(&large.lock);
+    large.mapping_count += is_unmapping;
+    if (is_purged) {
+        budget_uncommit(bytes);
+    }
+    cache_insert(record, is_purged);
+    lock_give(&large.lock);
+    return is_purged ? bytes : 0;
+}
+
+size_t large_purge(size_t keep_bytes)
+{
+    size_t purged_bytes = 0;
+    for (size_t bytes = purge_one(keep_bytes); bytes != 0; bytes = purge_one(keep_bytes)) {
+        purged_bytes += bytes;
+    }
+    return purged_bytes;
+}
+
+// The record of a block whose pages were moved to `base`.
+static struct large *move_record(const struct large *old, void *base, size_t bytes)
+{
+    struct large *record = record_of(base);
+    record->owned = old->owned;
+    record->entry = old->entry;
+    record->span.base = (uintptr_t)base;
+    record->mapped_bytes = bytes;
+    return record;
+}
+
+// Where there is no room behind the block, its pages move to a range that was mapped for them, so
+// that nothing can fail once they have moved.
+static struct large *move_pages(struct large *record, size_t bytes)
+{
+    struct large *target = map_fresh(bytes, os_page_bytes());
+    if (target == NULL) {
+        return NULL;
+    }
+    void *base = (void *)target->span.base;
+    size_t old_bytes = record->mapped_bytes;
+    if (os_move((void *)record->span.base, old_bytes, base, bytes) != 0) {
+        (void)os_unmap(base, bytes);
+        budget_subtract(&budget.mapped_bytes, bytes);
+        return NULL;
+    }
+    budget_subtract(&budget.mapped_bytes, old_bytes);
+    return move_record(record, base, bytes);
+}
+
+static struct large *resize_pages(struct large *record, size_t bytes)
+{
+    size_t old_bytes = record->mapped_bytes;
+    if (os_resize((void *)record->span.base, old_bytes, bytes) != 0) {
+        return move_pages(record, bytes);
+    }
+    if (bytes > old_bytes) {
+        budget_add(&budget.mapped_bytes, bytes - old_bytes);
+    } else {
+        budget_subtract(&budget.mapped_bytes, old_bytes - bytes);
+    }
+    record->mapped_bytes = bytes;
+    return record;
+}
+
+void *large_resize(void *pointer, size_t bytes)
+{
+    lock_take(&large.lock);
+    struct large *record = live_record(pointer);
+    size_t old_bytes = record->mapped_bytes;
+    bytes = align_up(bytes, os_page_bytes());
+    if (bytes > old_bytes && !budget_commit(bytes - old_bytes)) {
+        lock_give(&large.lock);
+        return NULL;
+    }
+    end_live(record);
+    lock_give(&large.lock);
+    struct large *resized = resize_pages(record, bytes);
+    size_t bytes_now = resized != NULL ? bytes : old_bytes;
+    if (bytes > bytes_now) {
+        budget_subtract(&budget.committed_bytes, bytes - bytes_now);
+    } else if (old_bytes > bytes_now) {
+        budget_uncommit(old_bytes - bytes_now);
+    }
+    record = resized != NULL ? resized : record;
+    struct large_request request = {.owner_tag = page_entry_tag(record->entry),
+                                    .owned = record->owned};
+    lock_take(&large.lock);
+    make_live(record, &request);
+    lock_give(&large.lock);
+    return resized != NULL ? (void *)resized->span.base : NULL;
+}
+
+void large_give_all(struct span **owned)
+{
+    while (*owned != NULL) {
+        large_give((void *)(*owned)->base);
+    }
+}
+
+void large_read_figures(struct large_figures *figures)
+{
+    lock_take(&large.lock);
+    figures->live_bytes = large.live_bytes;
+    figures->live_count = large.live_count;
+    figures->cached_bytes = large.cached_bytes;
+    lock_give(&large.lock);
+}
+
+void large_lock(void)
+{
+    lock_take(&large.lock);
+}
+
+void large_unlock(void)
+{
+    lock_give(&large.lock);
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+#include "backend/slab.h"
+
+#include "backend/slab_bits.h"
+#include "backend/slab_purge.h"
+#include "base/check.h"
+#include "os/os_process.h"
+#include "region/page_heap.h"
+#include "region/record_pool.h"
+#include "stats/budget.h"
+
+#include <string.h>
+
+enum {
+    BITMAP_STORE_BYTES = UNIT_BYTES / TINY_STEP_BYTES / 8,
+    COLOUR_BYTES_MOST = 4096,
+    PREFETCH_AHEAD = 8,
+};
+
+static struct slab **list_of(struct slab *slab)
+{
+    struct slab_owner *owner = slab->owner;
+    return slab->list == SLAB_DETACHED ? &owner->detached
+                                       : &owner->classes[slab->cls].list[slab->list];
+}
+
+static void unlink_slab(struct slab *slab)
+{
+    span_list_remove((struct span **)(void *)list_of(slab), &slab->span);
+}
+
+static void link_slab(struct slab *slab, enum slab_list list)
+{
+    slab->list = (uint8_t)list;
+    span_list_push((struct span **)(void *)list_of(slab), &slab->span);
+}
+
+static enum slab_list list_for(const struct slab *slab)
+{
+    size_t free_count = slab->free_count;
+    if (free_count > slab->capacity / 2u) {
+        return SLAB_MOSTLY_FREE;
+    }
+    if (free_count > slab->capacity / 4u) {
+        return SLAB_HALF_USED;
+    }
+    return free_count != 0 ? SLAB_MOSTLY_USED : SLAB_FULL;
+}
+
+// What a slab adds to its owner's free_bytes.
+static int64_t purgeable_bytes(const struct slab *slab)
+{
+    return (int64_t)(slab->free_count * size_class_bytes(slab->cls)) -
+           (int64_t)slab_purged_bytes(slab);
+}
+
+static void count_slab(struct slab *slab, int sign)
+{
+    struct slab_class *class = &slab->owner->classes[slab->cls];
+    class->slab_count += (size_t)sign;
+    class->block_count += (size_t)sign * slab->capacity;
+    class->free_count += (size_t)sign * slab->free_count;
+    slab->owner->free_bytes += sign * purgeable_bytes(slab);
+    slab->owner->taken_bytes +=
+        (size_t)sign * (size_t)(slab->capacity - slab->free_count) * size_class_bytes(slab->cls);
+}
+
+// The slab is in no list.
+static void release(struct slab *slab)
+{
+    count_slab(slab, -1);
+    budget_commit_anyway(slab_purged_bytes(slab));  // the page heap takes it for dirty
+    page_heap_give(&slab->span);
+}
+
+// Puts a slab that is in no list where it belongs.
+static void place(struct slab *slab)
+{
+    if (slab->free_count == slab->capacity) {
+        release(slab);
+    } else {
+        link_slab(slab, list_for(slab));
+    }
+}
+
+// Called when the free count has changed.  A detached slab stays where it is.
+static void replace(struct slab *slab)
+{
+    if (slab->list == SLAB_DETACHED) {
+        return;
+    }
+    if (slab->free_count == slab->capacity) {
+        unlink_slab(slab);
+        release(slab);
+    } else if (list_for(slab) != slab->list) {
+        unlink_slab(slab);
+        link_slab(slab, list_for(slab));
+    }
+}
+
+// Moves the blocks of successive slabs to different cache sets, as far as the slack at the end of
+// the slab allows, in steps that keep every block as aligned as its size.
+static size_t next_colour(struct slab_owner *owner, class_id cls, size_t slack_bytes)
+{
+    size_t step = min_size(largest_power_dividing(size_class_bytes(cls)), COLOUR_BYTES_MOST);
+    if (slack_bytes < step || size_class_bytes(cls) > TINY_BYTES_MOST) {
+        return 0;
+    }
+    step = max_size(step, 64);
+    return align_down((owner->colour++ * 64) % (slack_bytes + 1), step);
+}
+
+bool slab_add(struct slab_owner *owner, class_id cls)
+{
+    size_t bytes = size_class_slab_units(cls) * UNIT_BYTES;
+    size_t capacity = bytes / size_class_bytes(cls);
+    struct slab *slab = (struct slab *)(void *)page_heap_take(bytes / UNIT_BYTES);
+    if (slab == NULL) {
+        return false;
+    }
+    slab->bitmap = slab->inline_bits;
+    if (capacity > 64 * SLAB_INLINE_WORDS) {
+        if (slab->span.bitmap_store == NULL) {
+            slab->span.bitmap_store = record_take(BITMAP_STORE_BYTES);
+        }
+        slab->bitmap = slab->span.bitmap_store;
+        if (slab->bitmap == NULL) {
+            page_heap_give(&slab->span);
+            return false;
+        }
+    }
+    slab->first =
+        slab->span.base + next_colour(owner, cls, bytes - capacity * size_class_bytes(cls));
+    slab->capacity = (uint16_t)capacity;
+    slab->free_count = (uint16_t)capacity;
+    slab->search_word = 0;
+    slab->cls = cls;
+    slab->purged = 0;
+    slab->owner = owner;
+    bits_set_first(slab->bitmap, capacity);
+    count_slab(slab, 1);
+    link_slab(slab, SLAB_MOSTLY_FREE);
+    page_map_set(slab->span.base, slab->span.unit_count, owner->tag | cls);
+    return true;
+}
+
+// Takes blocks of one slab; at least one is free.
+static size_t take_blocks(struct slab *slab, void **blocks, size_t want)
+{
+    size_t block_bytes = size_class_bytes(slab->cls);
+    size_t taken = 0;
+    size_t word = slab->search_word;
+    want = min_size(want, slab->free_count);
+    while (taken < want) {
+        uint64_t bits = slab->bitmap[word];
+        if (bits == 0) {
+            word++;
+            continue;
+        }
+        uintptr_t word_start = slab->first + word * 64 * block_bytes;
+        while (bits != 0 && taken < want) {
+            blocks[taken++] = (void *)(word_start + (size_t)__builtin_ctzll(bits) * block_bytes);
+            bits &= bits - 1;
+        }
+        slab->bitmap[word] = bits;
+    }
+    slab->search_word = (uint16_t)word;
+    slab->free_count = (uint16_t)(slab->free_count - taken);
+    if (unlikely(slab->purged != 0)) {
+        slab_unpurge(slab, blocks, taken);
+    }
+    return taken;
+}
+
+static struct slab *fullest_slab(const struct slab_class *class)
+{
+    for (int list = 0; list < SLAB_LIST_COUNT_PARTIAL; list++) {
+        if (class->list[list] != NULL) {
+            return class->list[list];
+        }
+    }
+    return NULL;
+}
+
+size_t slab_refill(struct slab_owner *owner, class_id cls, void **blocks, size_t want)
+{
+    struct slab_class *class = &owner->classes[cls];
+    size_t taken = 0;
+    struct slab *slab = NULL;
+    while (taken < want && (slab = fullest_slab(class)) != NULL) {
+        taken += take_blocks(slab, blocks + taken, want - taken);
+        replace(slab);
+    }
+    class->free_count -= taken;
+    size_t bytes = taken * size_class_bytes(cls);
+    owner->free_bytes -= (int64_t)bytes;
+    owner->taken_bytes += bytes;
+    owner->refill_count++;
+    return taken;
+}
+
+// Marks a block free.  Dies on one that is free already or that doesn't begin where a block does.
+static inline void give_block(struct slab *slab, void *block)
+{
+    size_t distance = (uintptr_t)block - slab->first;
+    size_t index = size_class_index(slab->cls, distance);
+    size_t block_bytes = size_class_bytes(slab->cls);
+    if (unlikely(index >= slab->capacity || index * block_bytes != distance)) {
+        die_misuse("free", block, 0);
+    }
+    uint64_t bit = 1ull << (index % 64);
+    if (unlikely((slab->bitmap[index / 64] & bit) != 0)) {
+        die_misuse("double free", block, block_bytes);
+    }
+    slab->bitmap[index / 64] |= bit;
+    slab->free_count++;
+    if (index / 64 < slab->search_word) {
+        slab->search_word = (uint16_t)(index / 64);
+    }
+}
+
+void slab_flush(struct slab_owner *owner, class_id cls, void *const *blocks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i + PREFETCH_AHEAD < count) {
+            __builtin_prefetch(span_of_unit((uintptr_t)blocks[i + PREFETCH_AHEAD]), 1);
+        }
+        struct slab *slab = slab_of(blocks[i]);
+        hak_assert(slab->owner == owner && slab->cls == cls);
+        // Counted block by block: release() takes the whole slab out of the sums.
+        owner->classes[cls].free_count++;
+        give_block(slab, blocks[i]);
+        owner->free_bytes += (int64_t)size_class_bytes(cls);
+        owner->taken_bytes -= size_class_bytes(cls);
+        replace(slab);
+    }
+    if (owner->free_bytes < owner->purge_floor) {
+        owner->purge_floor = owner->free_bytes;
+    }
+    owner->flush_count++;
+}
+
+bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls)
+{
+    lock_take(&from->lock);
+    struct slab *slab = fullest_slab(&from->classes[cls]);
+    if (slab != NULL) {
+        unlink_slab(slab);
+        count_slab(slab, -1);
+        slab->owner = to;
+        slab->list = SLAB_DETACHED;
+        // From here blocks of the slab are freed to `to`, whose flushes only set bits in it.
+        page_map_set(slab->span.base, slab->span.unit_count, to->tag | cls);
+    }
+    lock_give(&from->lock);
+    if (slab == NULL) {
+        return false;
+    }
+    lock_take(&to->lock);
+    count_slab(slab, 1);
+    place(slab);
+    lock_give(&to->lock);
+    return true;
+}
+
+void slab_detach(struct slab *slab)
+{
+    unlink_slab(slab);
+    link_slab(slab, SLAB_DETACHED);
+}
+
+void slab_reattach(struct slab *slab)
+{
+    unlink_slab(slab);
+    place(slab);
+}
+
+void slab_release_all(struct slab_owner *owner)
+{
+    slab_purge_forget(owner);
+    for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
+        for (int list = 0; list < SLAB_LIST_COUNT; list++) {
+            struct slab *slab = NULL;
+            while ((slab = owner->classes[cls].list[list]) != NULL) {
+                unlink_slab(slab);
+                release(slab);
+            }
+        }
+    }
+}

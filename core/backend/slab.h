@@ -1,0 +1,103 @@
+// Slab: a span cut into equal blocks of one class; all bookkeeping is out of band.
+// Layer: backend.  Needs: base, os, stats, region, route.
+// SPDX-License-Identifier: MIT
+#ifndef HAK_BACKEND_SLAB_H
+#define HAK_BACKEND_SLAB_H
+
+#include "os/os_thread.h"
+#include "region/span.h"
+#include "route/size_class.h"
+
+// The lists of an owner's class, in the order in which refill looks at them: the fullest slabs
+// first, which packs live blocks together and empties whole slabs.
+enum slab_list {
+    SLAB_MOSTLY_USED,  // at most a quarter is free
+    SLAB_HALF_USED,    // at most half
+    SLAB_MOSTLY_FREE,
+    SLAB_LIST_COUNT_PARTIAL,
+    SLAB_FULL = SLAB_LIST_COUNT_PARTIAL,  // nothing is free: refill doesn't look here
+    SLAB_LIST_COUNT,
+    SLAB_DETACHED = SLAB_LIST_COUNT,  // being purged, or on its way to another owner
+};
+
+enum {
+    SLAB_INLINE_WORDS = 4
+};
+
+// The record of a slab's first unit.
+//
+// Invariant: set bits == free_count, and set bits + blocks in bins, outboxes and mailboxes + live
+// blocks == capacity.  The owner's lock guards everything here.
+struct slab {
+    struct span span;
+    uint64_t *bitmap;  // 1 = free; inline_bits, or the span's bitmap_store
+    uintptr_t first;   // the first block: the base plus the slab's colour
+    uint16_t capacity;
+    uint16_t free_count;
+    uint16_t search_word;  // no bit is set in the words before this one
+    class_id cls;
+    uint8_t list;      // enum slab_list: where it is linked
+    uint64_t purged;   // one bit a granule: given back to the system, reads as zero
+    uint64_t pending;  // granules that a purge under way is about to give back
+    struct slab_owner *owner;
+    uint64_t inline_bits[SLAB_INLINE_WORDS];
+};
+
+_Static_assert(sizeof(struct slab) <= UNIT_RECORD_BYTES, "a slab is the record of a unit");
+
+struct slab_class {
+    struct slab *list[SLAB_LIST_COUNT];
+    size_t slab_count;
+    size_t block_count;  // the sum of the capacities
+    size_t free_count;   // the sum of the free counts
+};
+
+// What a heap has of slabs.  Guarded by `lock`, the heap's slow-path lock.
+struct slab_owner {
+    struct lock lock;
+    page_entry tag;  // owner tag << 8
+    uint32_t colour;
+    struct slab_class classes[CLASS_COUNT];
+    struct slab *detached;  // out of refill's sight while their pages are purged
+    bool is_purging;
+    int64_t free_bytes;   // in free blocks, less the purged granules: what a purge could find
+    int64_t purge_floor;  // free_bytes after the last purge, or the least since
+    size_t taken_bytes;   // in blocks that are out of the slabs
+    size_t refill_count;
+    size_t flush_count;
+};
+
+static inline struct slab *slab_of(const void *block)
+{
+    return (struct slab *)(void *)span_of((uintptr_t)block);
+}
+
+// Takes up to `want` blocks in address order.  Fewer, down to 0, when the owner's slabs of the
+// class have no more.  Under the lock.
+size_t slab_refill(struct slab_owner *owner, class_id cls, void **blocks, size_t want);
+
+// Adds a fresh slab of the class.  False when memory or the limit is reached.  Under the lock.
+bool slab_add(struct slab_owner *owner, class_id cls);
+
+// Takes blocks of one class back; all belong to `owner`.  A block that is free already, or that is
+// no block, ends the process.  Slabs that become empty go to the page heap.  Under the lock.
+void slab_flush(struct slab_owner *owner, class_id cls, void *const *blocks, size_t count);
+
+// Moves a partly used slab of the class from one owner to another, whose locks are taken one after
+// the other; the caller holds a lock that keeps both owners and fork away.  False: there is none.
+bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls);
+
+// True when enough was freed since the last purge to make one worth its while.  Under the lock.
+bool slab_purge_is_due(struct slab_owner *owner);
+
+// Gives the empty pages of partly used slabs back to the system.  Takes and drops the lock; the
+// caller holds none.  Returns the bytes given back.
+size_t slab_purge(struct slab_owner *owner);
+
+// Ends a purge whose thread is gone: in a forked child.
+void slab_purge_forget(struct slab_owner *owner);
+
+// Gives every slab to the page heap, live blocks or not.
+void slab_release_all(struct slab_owner *owner);
+
+#endif

@@ -1,0 +1,18 @@
+// Compiler attributes, spelled once.
+// Layer: base.  Needs: nothing.
+// SPDX-License-Identifier: MIT
+#ifndef HAK_BASE_COMPILER_H
+#define HAK_BASE_COMPILER_H
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#define HAK_HOT    __attribute__((always_inline)) inline
+#define HAK_COLD   __attribute__((cold, noinline))
+#define HAK_EXPORT __attribute__((visibility("default")))
+
+// The compiler may not move stores across this line.  It orders nothing for other processors: it
+// is for a reader that sees this thread stopped, as a forked child does.
+#define compiler_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+#endif

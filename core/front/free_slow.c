@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "front/free_slow.h"
+
+#include "backend/large.h"
+#include "os/os_process.h"
+#include "thread/bin.h"
+#include "thread/heap_registry.h"
+#include "thread/remote_free.h"
+
+enum {
+    REMOTE_BYTES_MOST = 32 << 10,  // blocks of this size and more go straight to their owner
+};
+
+// A class without a stock: the block goes to its slab.
+static void give_to_slab(struct heap *heap, class_id cls, void *block)
+{
+    lock_take(&heap->slabs.lock);
+    slab_flush(&heap->slabs, cls, &block, 1);
+    lock_give(&heap->slabs.lock);
+}
+
+static void free_own(struct heap *heap, class_id cls, void *block)
+{
+    struct bin *bin = &heap->bins[cls];
+    if (unlikely(bin->head == block)) {
+        die_misuse("double free", block, size_class_bytes(cls));
+    }
+    if (bin_room(bin) != 0 || bin_make_room(heap, cls)) {
+        bin_push(bin, block, heap->link_key, bin_room(bin));
+    } else {
+        give_to_slab(heap, cls, block);
+    }
+    bin_tick(heap);
+    heap_purge_if_due(heap);
+}
+
+static HAK_COLD void free_large(void *pointer)
+{
+    large_give(pointer);
+    heap_purge_if_due(thread_heap);
+}
+
+void free_slow(void *pointer)
+{
+    if (pointer == NULL) {
+        return;
+    }
+    struct heap *heap = heap_of_thread();
+    // Looked up only now: to get its heap, the thread may have adopted the one that owns the block.
+    page_entry entry = page_map_lookup(pointer);
+    unsigned cls = page_entry_class(entry);
+    if (cls == LARGE_CLASS) {
+        free_large(pointer);
+        return;
+    }
+    struct heap *owner = heap_registry_lookup(page_entry_tag(entry));
+    if (unlikely(owner == NULL || cls == 0 || cls >= CLASS_COUNT)) {
+        die_misuse("free", pointer, 0);
+    }
+    if (owner == heap && heap->kind == HEAP_THREAD) {
+        free_own(heap, (class_id)cls, pointer);
+    } else if (heap == NULL || heap->kind != HEAP_THREAD || owner->kind != HEAP_THREAD ||
+               size_class_bytes((class_id)cls) >= REMOTE_BYTES_MOST) {
+        heap_give_locked(pointer);
+    } else {
+        remote_free_send(heap, pointer, entry);
+    }
+}
+
+size_t block_usable_bytes(const void *pointer)
+{
+    page_entry entry = page_map_lookup(pointer);
+    unsigned cls = page_entry_class(entry);
+    if (likely(cls != 0 && cls < CLASS_COUNT)) {
+        return size_class_bytes((class_id)cls);
+    }
+    if (cls != LARGE_CLASS) {
+        die_misuse("use", pointer, 0);
+    }
+    return large_bytes(pointer);
+}

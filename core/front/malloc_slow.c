@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "front/malloc_slow.h"
+
+#include "backend/large.h"
+#include "base/bits.h"
+#include "box/tiny_alloc_gate_box.h"
+#include "stats/budget.h"
+#include "thread/bin.h"
+
+#include <errno.h>
+#include <string.h>
+
+// Both are set and read together under the lock.
+static struct {
+    struct lock lock;
+    hak_limit_callback *function;
+    void *context;
+} limit_callback;
+
+void malloc_set_limit_callback(hak_limit_callback *callback, void *context)
+{
+    lock_take(&limit_callback.lock);
+    limit_callback.function = callback;
+    limit_callback.context = context;
+    lock_give(&limit_callback.lock);
+}
+
+static bool ask_program(size_t bytes)
+{
+    lock_take(&limit_callback.lock);
+    hak_limit_callback *function = limit_callback.function;
+    void *context = limit_callback.context;
+    lock_give(&limit_callback.lock);
+    return function != NULL && function(bytes, context);
+}
+
+bool malloc_make_room(size_t bytes, int *attempt)
+{
+    enum {
+        ATTEMPTS_MOST = 16
+    };  // of a callback that promises room and makes none
+    if (*attempt == 0) {
+        *attempt = 1;
+        heap_flush(thread_heap);
+        if (heap_purge_all(0) != 0) {
+            return true;
+        }
+    }
+    bool is_limited = budget_read(&budget.limit_bytes) != 0;
+    return is_limited && ++*attempt < ATTEMPTS_MOST && ask_program(bytes);
+}
+
+static void *fail(void)
+{
+    errno = ENOMEM;
+    return NULL;
+}
+
+static HAK_COLD void *take_large(size_t align_bytes, size_t bytes, bool *is_zero)
+{
+    if (bytes > PTRDIFF_MAX || heap_of_thread() == NULL) {
+        return fail();
+    }
+    struct large_request request = {
+        .bytes = bytes, .align_bytes = align_bytes, .owner_tag = LARGE_TAG};
+    int attempt = 0;
+    void *block = NULL;
+    do {
+        block = large_take(&request, is_zero);
+    } while (block == NULL && malloc_make_room(bytes, &attempt));
+    return block != NULL ? block : fail();
+}
+
+static HAK_COLD void *take_after_miss(class_id cls)
+{
+    struct heap *heap = heap_of_thread();
+    int attempt = 0;
+    void *block = NULL;
+    if (heap == NULL) {
+        return fail();
+    }
+    do {
+        block = tiny_alloc_gate_take(heap, cls);
+    } while (block == NULL && malloc_make_room(size_class_bytes(cls), &attempt));
+    return block != NULL ? block : fail();
+}
+
+static inline void *take_class(class_id cls)
+{
+    struct heap *heap = thread_heap;
+    void *block = bin_pop(&heap->bins[cls], heap->link_key);
+    return likely(block != NULL) ? block : take_after_miss(cls);
+}
+
+void *malloc_slow(size_t bytes)
+{
+    bytes += bytes == 0;
+    if (likely(bytes <= CLASSED_BYTES_MOST)) {
+        return take_class(size_class_of(bytes));
+    }
+    bool is_zero = false;
+    return take_large(1, bytes, &is_zero);
+}
+
+void *malloc_zeroed(size_t count, size_t bytes)
+{
+    size_t total = 0;
+    if (__builtin_mul_overflow(count, bytes, &total)) {
+        return fail();
+    }
+    bool is_zero = false;
+    total += total == 0;
+    if (total <= CLASSED_BYTES_MOST) {
+        void *block = take_class(size_class_of(total));
+        return block != NULL ? memset(block, 0, total) : NULL;
+    }
+    void *block = take_large(1, total, &is_zero);
+    return (block == NULL || is_zero) ? block : memset(block, 0, total);
+}
+
+void *malloc_aligned(size_t align_bytes, size_t bytes)
+{
+    bytes += bytes == 0;
+    if (align_bytes <= TINY_STEP_BYTES) {
+        return malloc_slow(bytes);
+    }
+    class_id cls = size_class_of_aligned(bytes, align_bytes);
+    if (cls != 0) {
+        return take_class(cls);
+    }
+    bool is_zero = false;
+    return take_large(align_bytes, bytes, &is_zero);
+}

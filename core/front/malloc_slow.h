@@ -1,0 +1,28 @@
+// malloc where the hit path ends: other sizes, empty bins, no heap yet, no memory.
+// Layer: front.  Needs: base, route, thread.
+// SPDX-License-Identifier: MIT
+#ifndef HAK_FRONT_MALLOC_SLOW_H
+#define HAK_FRONT_MALLOC_SLOW_H
+
+#include "base/compiler.h"
+#include "hakmem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Any size.  NULL with errno ENOMEM.
+__attribute__((noinline)) void *malloc_slow(size_t bytes);
+
+// The same, zeroed.
+void *malloc_zeroed(size_t count, size_t bytes);
+
+// At a multiple of `align_bytes`, a power of two.  NULL with errno ENOMEM.
+void *malloc_aligned(size_t align_bytes, size_t bytes);
+
+// Tries to make room when an allocation of `bytes` has failed: purges, then asks the program's
+// callback.  True: worth another try.  `*attempt` counts; start it at 0.
+bool malloc_make_room(size_t bytes, int *attempt);
+
+void malloc_set_limit_callback(hak_limit_callback *callback, void *context);
+
+#endif

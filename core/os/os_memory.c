@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "os/os_memory.h"
+
+#include "base/bits.h"
+#include "base/compiler.h"
+#include "os/syscall.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+// page_bytes is written with the same value by whoever comes first; call_count is a statistic.
+static struct {
+    _Atomic size_t page_bytes;
+    _Atomic size_t call_count;
+} os_memory;
+
+size_t os_page_bytes(void)
+{
+    size_t bytes = atomic_load_explicit(&os_memory.page_bytes, memory_order_relaxed);
+    if (unlikely(bytes == 0)) {
+        bytes = getauxval(AT_PAGESZ);
+        atomic_store_explicit(&os_memory.page_bytes, bytes, memory_order_relaxed);
+    }
+    return bytes;
+}
+
+static long counted_call(long number, const void *address, size_t bytes, long c, long d, long e)
+{
+    atomic_fetch_add_explicit(&os_memory.call_count, 1, memory_order_relaxed);
+    return os_syscall(number, (long)address, (long)bytes, c, d, e, 0);
+}
+
+static char *map_anywhere(size_t bytes)
+{
+    long result = counted_call(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    return (result < 0 && result > -4096) ? NULL : (char *)result;
+}
+
+void *os_map(size_t bytes, size_t align_bytes)
+{
+    char *address = map_anywhere(bytes);
+    if (address == NULL || ((uintptr_t)address & (align_bytes - 1)) == 0) {
+        return address;
+    }
+    os_unmap(address, bytes);
+    size_t wide_bytes = bytes + align_bytes - os_page_bytes();
+    if (wide_bytes < bytes || (address = map_anywhere(wide_bytes)) == NULL) {
+        return NULL;
+    }
+    char *start = (char *)align_up((uintptr_t)address, align_bytes);
+    size_t head_bytes = (size_t)(start - address);
+    size_t tail_bytes = wide_bytes - head_bytes - bytes;
+    if (head_bytes != 0) {
+        os_unmap(address, head_bytes);
+    }
+    if (tail_bytes != 0) {
+        os_unmap(start + bytes, tail_bytes);
+    }
+    return start;
+}
+
+int os_unmap(void *address, size_t bytes)
+{
+    return (int)-counted_call(SYS_munmap, address, bytes, 0, 0, 0);
+}
+
+int os_purge(void *address, size_t bytes)
+{
+    return (int)-counted_call(SYS_madvise, address, bytes, MADV_DONTNEED, 0, 0);
+}
+
+int os_resize(void *address, size_t old_bytes, size_t bytes)
+{
+    long result = counted_call(SYS_mremap, address, old_bytes, (long)bytes, 0, 0);
+    return (result < 0 && result > -4096) ? (int)-result : 0;
+}
+
+int os_move(void *address, size_t old_bytes, void *target, size_t bytes)
+{
+    long result = counted_call(SYS_mremap, address, old_bytes, (long)bytes,
+                               MREMAP_MAYMOVE | MREMAP_FIXED, (long)target);
+    return (result < 0 && result > -4096) ? (int)-result : 0;
+}
+
+int os_guard(void *address, size_t bytes)
+{
+    return (int)-counted_call(SYS_mprotect, address, bytes, PROT_NONE, 0, 0);
+}
+
+void os_avoid_huge_pages(void *address, size_t bytes)
+{
+    (void)counted_call(SYS_madvise, address, bytes, MADV_NOHUGEPAGE, 0, 0);
+}
+
+size_t os_memory_call_count(void)
+{
+    return atomic_load_explicit(&os_memory.call_count, memory_order_relaxed);
+}

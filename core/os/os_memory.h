@@ -1,0 +1,41 @@
+// Memory from the system: whole pages.
+// Layer: os.  Needs: base.
+// SPDX-License-Identifier: MIT
+//
+// Functions that can fail return 0 or an errno value (os_map: NULL); none sets errno.  Addresses
+// and sizes are multiples of os_page_bytes().
+#ifndef HAK_OS_OS_MEMORY_H
+#define HAK_OS_OS_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// The page size of the running kernel, not of the build: 4 KiB to 64 KiB.
+size_t os_page_bytes(void);
+
+// Zeroed, private, readable and writable memory at a multiple of `align_bytes` (a power of two), or
+// NULL.  Nothing is resident until it is touched, and overcommit does not count it.
+void *os_map(size_t bytes, size_t align_bytes);
+
+int os_unmap(void *address, size_t bytes);
+
+// Gives the pages back; they read as zero afterwards.
+int os_purge(void *address, size_t bytes);
+
+// Grows or shrinks a mapping where it is.  ENOMEM: there is no room after it.
+int os_resize(void *address, size_t old_bytes, size_t bytes);
+
+// Moves a mapping's pages over a mapping of `bytes` bytes at `target`, which they replace; the old
+// range is unmapped.  On failure nothing has changed.
+int os_move(void *address, size_t old_bytes, void *target, size_t bytes);
+
+// No access from here on: a guard.
+int os_guard(void *address, size_t bytes);
+
+// Keeps the kernel from backing the range with huge pages, where it would do so unasked.
+void os_avoid_huge_pages(void *address, size_t bytes);
+
+// System calls made by this file since the start.
+size_t os_memory_call_count(void);
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "os/os_process.h"
+
+#include "base/text.h"
+#include "os/syscall.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+enum {
+    SENTENCE_BYTES = 256,
+    STANDARD_ERROR = 2,
+    OWNER_ONLY = 0600,
+};
+
+bool os_is_secure_execution(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
+uint64_t os_random_seed(void)
+{
+    uint64_t seed = 0;
+    const void *random = (const void *)getauxval(AT_RANDOM);
+    if (random != NULL) {
+        memcpy(&seed, random, sizeof seed);
+    }
+    return seed;
+}
+
+int os_process_id(void)
+{
+    return (int)os_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+uint64_t os_clock_ns(void)
+{
+    struct timespec now = {0, 0};
+    os_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0, 0);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void os_write_error(const char *text, size_t bytes)
+{
+    (void)os_syscall(SYS_write, STANDARD_ERROR, (long)text, (long)bytes, 0, 0, 0);
+}
+
+int os_append_file(const char *path, const char *text, size_t bytes)
+{
+    long file = os_syscall(SYS_openat, AT_FDCWD, (long)path,
+                           O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, OWNER_ONLY, 0, 0);
+    if (file < 0) {
+        return (int)-file;
+    }
+    long written = os_syscall(SYS_write, file, (long)text, (long)bytes, 0, 0, 0);
+    os_syscall(SYS_close, file, 0, 0, 0, 0, 0);
+    return written < 0 ? (int)-written : 0;
+}
+
+long os_read_file(const char *path, char *text, size_t capacity)
+{
+    long file = os_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    if (file < 0) {
+        return -1;
+    }
+    long length = os_syscall(SYS_read, file, (long)text, (long)capacity, 0, 0, 0);
+    os_syscall(SYS_close, file, 0, 0, 0, 0, 0);
+    return length < 0 ? -1 : length;
+}
+
+static _Noreturn void say_and_abort(struct text *text)
+{
+    text_add(text, "\n");
+    size_t length = text->length < text->capacity ? text->length : text->capacity - 1;
+    os_write_error(text->data, length);
+    abort();
+}
+
+void die(const char *sentence)
+{
+    char buffer[SENTENCE_BYTES];
+    struct text text = text_start(buffer, sizeof buffer);
+    text_add(&text, "hakmem: ");
+    text_add(&text, sentence);
+    say_and_abort(&text);
+}
+
+static void add_block_size(struct text *text, size_t block_bytes)
+{
+    text_add(text, ", a ");
+    text_add_uint(text, block_bytes);
+    text_add(text, "-byte block");
+}
+
+void die_misuse(const char *fault, const void *pointer, size_t block_bytes)
+{
+    char buffer[SENTENCE_BYTES];
+    struct text text = text_start(buffer, sizeof buffer);
+    text_add(&text, "hakmem: ");
+    text_add(&text, fault);
+    text_add(&text, " of ");
+    text_add_hex(&text, (uintptr_t)pointer);
+    if (block_bytes == 0) {
+        text_add(&text, ", which is not a block");
+    } else {
+        add_block_size(&text, block_bytes);
+    }
+    say_and_abort(&text);
+}
+
+void die_damaged(const void *block, size_t block_bytes)
+{
+    char buffer[SENTENCE_BYTES];
+    struct text text = text_start(buffer, sizeof buffer);
+    text_add(&text, "hakmem: free block ");
+    text_add_hex(&text, (uintptr_t)block);
+    text_add(&text, " was written after it was freed");
+    add_block_size(&text, block_bytes);
+    say_and_abort(&text);
+}

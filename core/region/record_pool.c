@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "region/record_pool.h"
+
+#include "base/bits.h"
+#include "os/os_memory.h"
+#include "os/os_thread.h"
+#include "stats/budget.h"
+
+enum {
+    RECORD_ALIGN_BYTES = 64,
+    CHUNK_BYTES_FIRST = 64 << 10,
+    CHUNK_BYTES_MOST = 4 << 20,
+};
+
+// Guarded by record_pool.lock.
+static struct {
+    struct lock lock;
+    char *free_start;
+    size_t free_bytes;
+    size_t chunk_bytes;
+} record_pool;
+
+void *record_map(size_t bytes)
+{
+    size_t page_bytes = os_page_bytes();
+    size_t inner_bytes = align_up(bytes, page_bytes);
+    size_t whole_bytes = inner_bytes + 2 * page_bytes;
+    char *memory = os_map(whole_bytes, page_bytes);
+    if (memory == NULL) {
+        return NULL;
+    }
+    os_avoid_huge_pages(memory, whole_bytes);
+    (void)os_guard(memory, page_bytes);
+    (void)os_guard(memory + page_bytes + inner_bytes, page_bytes);
+    budget_add(&budget.mapped_bytes, whole_bytes);
+    return memory + page_bytes;
+}
+
+static bool add_chunk(size_t bytes)
+{
+    size_t chunk_bytes = record_pool.chunk_bytes != 0 ? record_pool.chunk_bytes : CHUNK_BYTES_FIRST;
+    chunk_bytes = max_size(chunk_bytes, bytes);
+    char *chunk = record_map(chunk_bytes);
+    if (chunk == NULL) {
+        return false;
+    }
+    record_pool.free_start = chunk;
+    record_pool.free_bytes = chunk_bytes;
+    record_pool.chunk_bytes = min_size(2 * chunk_bytes, CHUNK_BYTES_MOST);
+    return true;
+}
+
+void *record_take(size_t bytes)
+{
+    void *record = NULL;
+    bytes = align_up(bytes, RECORD_ALIGN_BYTES);
+    lock_take(&record_pool.lock);
+    if (bytes <= record_pool.free_bytes || add_chunk(bytes)) {
+        record = record_pool.free_start;
+        record_pool.free_start += bytes;
+        record_pool.free_bytes -= bytes;
+    }
+    lock_give(&record_pool.lock);
+    if (record != NULL) {
+        budget_commit_anyway(bytes);
+        budget_add(&budget.record_bytes, bytes);
+    }
+    return record;
+}
+
+void record_pool_lock(void)
+{
+    lock_take(&record_pool.lock);
+}
+
+void record_pool_unlock(void)
+{
+    lock_give(&record_pool.lock);
+}

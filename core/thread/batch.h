@@ -1,0 +1,36 @@
+// Batch: a parcel of freed blocks on the way to their owner; out of band, recycled.
+// Layer: thread.  Needs: base, os, region.
+// SPDX-License-Identifier: MIT
+#ifndef HAK_THREAD_BATCH_H
+#define HAK_THREAD_BATCH_H
+
+#include "thread/heap.h"
+
+enum {
+    BATCH_BLOCK_COUNT = 62
+};
+
+// Invariant: blocks[0 .. count) were freed by the program, and had `entry` in the page map then.
+struct batch {
+    struct batch *next;  // in a mailbox or among the spare ones
+    page_entry entry;
+    _Atomic uint32_t count;  // stored after the block, so that a fork finds a valid prefix
+    void *blocks[BATCH_BLOCK_COUNT];
+};
+
+_Static_assert(sizeof(struct batch) == 512, "eight cache lines");
+
+// An empty batch from the thread's spare ones or the pool of all threads, or NULL.
+struct batch *batch_take(struct heap *self);
+
+// Takes an emptied batch back.  `self` may be NULL.
+void batch_give(struct heap *self, struct batch *batch);
+
+// Gives the thread's spare ones to all.
+void batch_give_spare(struct heap *self);
+
+// Around fork.
+void batch_pool_lock(void);
+void batch_pool_unlock(void);
+
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+#include "thread/bin.h"
+
+#include "os/os_process.h"
+#include "policy/gates.h"
+#include "route/route_table.h"
+#include "stats/budget.h"
+
+enum {
+    LIMIT_MOST = 512,       // blocks in one list
+    FIRST_BYTES = 2048,     // a class starts with about so much
+    FIRST_COUNT_MOST = 32,  //
+    FLUSH_COUNT = 128,      // blocks flushed under one taking of the lock
+    TICKS_BETWEEN_LOOKS = 1024,
+};
+
+// The longest list of each class; written once, before the first block is handed out.
+static struct {
+    uint16_t limit_most[CLASS_COUNT];
+} bin_bounds;
+
+void bin_init_bounds(void)
+{
+    // A class keeps a list and a reserve of the same length.
+    size_t bytes = gates.bin_bytes / 2;
+    for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
+        size_t count = min_size(bytes / size_class_bytes((class_id)cls), LIMIT_MOST);
+        bool is_kept = bytes != 0 && route_of((class_id)cls) != ROUTE_POOL_ONLY;
+        bin_bounds.limit_most[cls] = (uint16_t)(is_kept ? max_size(count, 1) : 0);
+    }
+}
+
+static uint32_t first_limit(class_id cls)
+{
+    size_t count = FIRST_BYTES / size_class_bytes(cls);
+    return (uint32_t)max_size(1, min_size(count, FIRST_COUNT_MOST));
+}
+
+// Promises the bins `bytes` more, if this heap's and the process's bounds allow it.
+static bool promise(struct heap *heap, size_t bytes)
+{
+    if (heap->bin_bytes + bytes > gates.heap_bin_bytes) {
+        return false;
+    }
+    budget_add(&budget.bin_bytes, bytes);
+    if (budget_read(&budget.bin_bytes) > gates.total_bin_bytes) {
+        budget_subtract(&budget.bin_bytes, bytes);
+        return false;
+    }
+    heap->bin_bytes += bytes;
+    return true;
+}
+
+// Doubles the limit of a class as far as its bounds allow.  False: it stays as it is.
+static bool grow(struct heap *heap, class_id cls)
+{
+    struct bin *bin = &heap->bins[cls];
+    uint32_t limit = bin_limit(bin);
+    size_t wanted = limit == 0 ? first_limit(cls) : 2 * (size_t)limit;
+    wanted = min_size(wanted, bin_bounds.limit_most[cls]);
+    if (wanted <= limit || !promise(heap, 2 * (wanted - limit) * size_class_bytes(cls))) {
+        return false;
+    }
+    // A reader in between sees a count that is too low, never one that is too high.
+    uint32_t added = (uint32_t)wanted - limit;
+    atomic_store_explicit(&bin->room, bin_room(bin) + added, memory_order_relaxed);
+    compiler_barrier();
+    atomic_store_explicit(&bin->limit, (uint32_t)wanted, memory_order_relaxed);
+    return true;
+}
+
+static void set_list(struct bin *bin, struct block *head, uint32_t count)
+{
+    atomic_store_explicit(&bin->room, bin_limit(bin), memory_order_relaxed);
+    compiler_barrier();
+    bin->head = head;
+    compiler_barrier();
+    atomic_store_explicit(&bin->room, bin_limit(bin) - count, memory_order_relaxed);
+}
+
+static uint32_t reserve_count(const struct bin_reserve *reserve)
+{
+    return atomic_load_explicit(&reserve->count, memory_order_relaxed);
+}
+
+static struct block *next_checked(const struct heap *heap, class_id cls, struct block *block)
+{
+    struct block *next = link_decode(block->link, heap->link_key);
+    if (unlikely(next != NULL && page_map_lookup(next) != (heap->slabs.tag | cls))) {
+        die_damaged(block, size_class_bytes(cls));
+    }
+    return next;
+}
+
+// Gives a list back to the slabs.
+static void flush_list(struct heap *heap, class_id cls, struct block *block, uint32_t count)
+{
+    while (count != 0) {
+        void *blocks[FLUSH_COUNT];
+        size_t taken = 0;
+        for (; taken < FLUSH_COUNT && count != 0; count--) {
+            if (unlikely(block == NULL)) {
+                die("a list of free blocks is shorter than its count: memory was overwritten");
+            }
+            blocks[taken++] = block;
+            block = next_checked(heap, cls, block);
+        }
+        lock_take(&heap->slabs.lock);
+        slab_flush(&heap->slabs, cls, blocks, taken);
+        lock_give(&heap->slabs.lock);
+    }
+}
+
+static void flush_reserve(struct heap *heap, class_id cls)
+{
+    struct bin_reserve *reserve = &heap->reserves[cls];
+    struct block *chain = reserve->chain;
+    uint32_t count = reserve_count(reserve);
+    atomic_store_explicit(&reserve->count, 0, memory_order_relaxed);
+    compiler_barrier();
+    reserve->chain = NULL;
+    flush_list(heap, cls, chain, count);
+}
+
+bool bin_take_reserve(struct heap *heap, class_id cls)
+{
+    struct bin_reserve *reserve = &heap->reserves[cls];
+    struct block *chain = reserve->chain;
+    uint32_t count = reserve_count(reserve);
+    reserve->is_used = true;
+    if (count == 0) {
+        return false;
+    }
+    // Out of the reserve first: a fork in between loses the blocks in the child, the other order
+    // would show them twice.
+    atomic_store_explicit(&reserve->count, 0, memory_order_relaxed);
+    reserve->chain = NULL;
+    compiler_barrier();
+    set_list(&heap->bins[cls], chain, count);
+    return true;
+}
+
+size_t bin_refill_count(struct heap *heap, class_id cls)
+{
+    (void)grow(heap, cls);
+    return max_size(bin_limit(&heap->bins[cls]), 1);
+}
+
+size_t bin_push_many(struct heap *heap, class_id cls, void *const *blocks, size_t count)
+{
+    struct bin *bin = &heap->bins[cls];
+    count = min_size(count, bin_room(bin));
+    // The first of them is to be popped first.
+    for (size_t i = count; i-- > 0;) {
+        bin_push(bin, blocks[i], heap->link_key, bin_room(bin));
+    }
+    return count;
+}
+
+bool bin_make_room(struct heap *heap, class_id cls)
+{
+    struct bin *bin = &heap->bins[cls];
+    struct bin_reserve *reserve = &heap->reserves[cls];
+    reserve->is_used = true;
+    bool is_reserve_empty = reserve_count(reserve) == 0;
+    if (bin_limit(bin) == 0 || !is_reserve_empty) {
+        if (grow(heap, cls)) {
+            return true;
+        }
+        if (bin_limit(bin) == 0) {
+            return false;
+        }
+        flush_reserve(heap, cls);
+    }
+    struct block *chain = bin->head;
+    set_list(bin, NULL, 0);
+    compiler_barrier();
+    reserve->chain = chain;
+    compiler_barrier();
+    atomic_store_explicit(&reserve->count, bin_limit(bin), memory_order_relaxed);
+    return true;
+}
+
+void bin_empty(struct heap *heap, class_id cls)
+{
+    struct bin *bin = &heap->bins[cls];
+    uint32_t limit = bin_limit(bin);
+    flush_reserve(heap, cls);
+    struct block *chain = bin->head;
+    uint32_t count = bin_count(bin);
+    set_list(bin, NULL, 0);
+    atomic_store_explicit(&bin->limit, 0, memory_order_relaxed);
+    atomic_store_explicit(&bin->room, 0, memory_order_relaxed);
+    flush_list(heap, cls, chain, count);
+    size_t bytes = 2 * (size_t)limit * size_class_bytes(cls);
+    heap->bin_bytes -= bytes;
+    budget_subtract(&budget.bin_bytes, bytes);
+}
+
+void bin_tick(struct heap *heap)
+{
+    if (++heap->tick % TICKS_BETWEEN_LOOKS != 0) {
+        return;
+    }
+    for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
+        if (bin_limit(&heap->bins[cls]) != 0 && !heap->reserves[cls].is_used) {
+            bin_empty(heap, (class_id)cls);
+        }
+        heap->reserves[cls].is_used = false;
+    }
+}

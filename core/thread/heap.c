@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "thread/heap.h"
+
+#include "backend/large.h"
+#include "os/os_process.h"
+#include "policy/gates.h"
+#include "region/page_heap.h"
+#include "stats/budget.h"
+#include "thread/bin.h"
+#include "thread/heap_registry.h"
+#include "thread/process.h"
+#include "thread/remote_free.h"
+
+struct heap heap_before_start = {.match_tag = (page_entry)NO_TAG << ENTRY_CLASS_BITS | 255};
+struct heap heap_after_exit = {.match_tag = (page_entry)NO_TAG << ENTRY_CLASS_BITS | 255};
+struct heap *heap_pool;
+struct heap *heap_exit;
+
+_Thread_local struct heap *thread_heap = &heap_before_start;
+
+static HAK_COLD struct heap *attach(void)
+{
+    if (thread_heap == &heap_after_exit) {
+        return thread_heap;
+    }
+    struct heap *heap = process_start() ? heap_registry_adopt() : NULL;
+    if (heap != NULL) {
+        thread_heap = heap;
+        process_settle(heap);
+        process_watch_thread(heap);
+    }
+    return heap;
+}
+
+struct heap *heap_of_thread(void)
+{
+    struct heap *heap = thread_heap;
+    if (unlikely(heap->kind == HEAP_EMPTY)) {
+        return attach();
+    }
+    if (unlikely(heap->fast_limit == 0)) {
+        process_settle(heap);
+    }
+    return heap;
+}
+
+void *heap_shared_take(struct heap *heap, class_id cls)
+{
+    void *block = NULL;
+    lock_take(&heap->slabs.lock);
+    if (slab_refill(&heap->slabs, cls, &block, 1) == 0 && slab_add(&heap->slabs, cls)) {
+        (void)slab_refill(&heap->slabs, cls, &block, 1);
+    }
+    lock_give(&heap->slabs.lock);
+    return block;
+}
+
+// The owner may change until its lock is held, so the entry is read again under it.
+void heap_give_locked(void *block)
+{
+    for (;;) {
+        page_entry entry = page_map_lookup(block);
+        unsigned cls = page_entry_class(entry);
+        struct heap *owner = heap_registry_lookup(page_entry_tag(entry));
+        if (owner == NULL || cls == 0 || cls >= CLASS_COUNT) {
+            die_misuse("free", block, 0);
+        }
+        lock_take(&owner->slabs.lock);
+        bool is_owner = page_map_lookup(block) == entry;
+        if (is_owner) {
+            slab_flush(&owner->slabs, (class_id)cls, &block, 1);
+        }
+        lock_give(&owner->slabs.lock);
+        if (is_owner) {
+            heap_purge_if_due(owner);
+            return;
+        }
+    }
+}
+
+struct heap *heap_create_shared(void)
+{
+    return process_start() ? heap_registry_take_shared() : NULL;
+}
+
+void heap_destroy_shared(struct heap *heap)
+{
+    large_give_all(&heap->owned_large);
+    lock_take(&heap->slabs.lock);
+    while (heap->slabs.is_purging) {
+        lock_give(&heap->slabs.lock);
+        os_thread_yield();
+        lock_take(&heap->slabs.lock);
+    }
+    slab_release_all(&heap->slabs);
+    lock_give(&heap->slabs.lock);
+    heap_purge_if_due(heap);
+    heap_registry_give_shared(heap);
+}
+
+void heap_flush(struct heap *heap)
+{
+    if (heap->kind != HEAP_THREAD) {
+        return;
+    }
+    for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
+        if (bin_limit(&heap->bins[cls]) != 0) {
+            bin_empty(heap, (class_id)cls);
+        }
+    }
+    remote_free_flush(heap);
+    lock_take(&heap->slabs.lock);
+    struct batch *strays = remote_free_drain(heap, NULL);
+    lock_give(&heap->slabs.lock);
+    remote_free_forward(heap, strays);
+}
+
+// Large blocks go first: nothing else could use their pages.
+static size_t purge_pages(size_t keep_bytes)
+{
+    size_t pages_bytes = page_heap_dirty_bytes();
+    size_t bytes = large_purge(keep_bytes > pages_bytes ? keep_bytes - pages_bytes : 0);
+    return bytes + page_heap_purge(keep_bytes);
+}
+
+void heap_purge_if_due(struct heap *heap)
+{
+    size_t dirty_bytes = budget_read(&budget.dirty_bytes);
+    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    size_t live_bytes = committed_bytes > dirty_bytes ? committed_bytes - dirty_bytes : 0;
+    size_t limit = gates.dirty_limit + live_bytes / 100 * gates.dirty_share;
+    if (unlikely(dirty_bytes > limit)) {
+        (void)purge_pages(limit - limit / 4);
+    }
+    // Read without the lock: a wrong answer only moves the purge to the next call.
+    if (unlikely(slab_purge_is_due(&heap->slabs))) {
+        (void)slab_purge(&heap->slabs);
+    }
+}
+
+size_t heap_purge_all(size_t keep_bytes)
+{
+    size_t bytes = 0;
+    for (uint32_t tag = 1; tag <= heap_registry_count(); tag++) {
+        bytes += slab_purge(&heap_registry_lookup(tag)->slabs);
+    }
+    return bytes + purge_pages(keep_bytes);
+}

@@ -1,0 +1,106 @@
+// Heap: what one thread owns.
+// Layer: thread.  Needs: base, os, stats, region, route, harden, backend.
+// SPDX-License-Identifier: MIT
+#ifndef HAK_THREAD_HEAP_H
+#define HAK_THREAD_HEAP_H
+
+#include "backend/slab.h"
+#include "harden/link.h"
+
+// A stock of free blocks of one class, last in, first out.
+//
+// Invariant: the list from `head` is limit - room blocks long, and every block on it is of the
+// bin's class and of the heap's slabs.  Only the owner touches it.  Its stores are ordered for the compiler so that a fork
+// in another thread, which stops the owner anywhere, finds a valid list whose count does not
+// exceed its length.  room and limit are relaxed atomics because statistics read them.
+struct bin {
+    struct block *head;
+    _Atomic uint32_t room;   // pushes left before the next slow path
+    _Atomic uint32_t limit;  // blocks the list may hold; grows on use, shrinks when idle
+};
+
+// A full list that was set aside whole, so that a bin that swings about its limit stays off the
+// slabs.  Invariant: chain == NULL exactly when count == 0.
+struct bin_reserve {
+    struct block *chain;
+    _Atomic uint32_t count;
+    bool is_used;  // since the last look for idle bins
+};
+
+enum heap_kind {
+    HEAP_EMPTY,   // the static heaps that stand for "none yet" and "no more"
+    HEAP_THREAD,  // one thread's, or parked
+    HEAP_SHARED,  // every operation under its lock: first-class heaps, the pool, the exit heap
+};
+
+enum {
+    OUTBOX_COUNT = 32
+};
+
+struct batch;
+
+struct heap {
+    size_t fast_limit;     // malloc serves smaller sizes from the bins; 0: always the slow path
+    page_entry match_tag;  // free serves blocks of this tag from the bins; NO_TAG: none
+    uint8_t kind;          // enum heap_kind
+    uint8_t exit_rounds;   // destructor rounds to let pass before the heap is parked
+    uint64_t link_key;
+    struct bin bins[CLASS_COUNT];
+    struct bin_reserve reserves[CLASS_COUNT];
+
+    // Touched by the owner only.
+    size_t bin_bytes;    // promised to the bins by their limits
+    uint32_t tick;       // slow paths taken, to look for idle bins now and then
+    uint32_t owner_tag;  // never changes
+    struct batch *outboxes[OUTBOX_COUNT];
+    struct batch *spare_batches;
+    size_t spare_batch_count;
+    _Atomic size_t outbox_bytes;
+    _Atomic size_t sent_count;
+
+    // Written by others.  mailbox: pushed by any thread with release, emptied under the lock with
+    // an acquire exchange.  mailbox_bytes follows it loosely.  is_parked changes under the
+    // registry's lock; a poster that reads it late leaves its batch to the next one.
+    _Alignas(64) _Atomic(struct batch *) mailbox;
+    _Atomic size_t mailbox_bytes;
+    _Atomic bool is_parked;
+    bool is_orphan;            // parked by a fork with its bins full: its slabs can't be stolen
+    struct heap *next;         // among the parked or the unused ones, under the registry's lock
+    struct span *owned_large;  // large blocks of a first-class heap, under large.c's lock
+    struct slab_owner slabs;
+};
+
+// The calling thread's heap: at first the static empty one, whose limits send every call to the slow
+// path; never NULL.
+extern _Thread_local struct heap *thread_heap;
+
+extern struct heap heap_before_start;  // thread_heap of a thread that has not allocated yet
+extern struct heap heap_after_exit;    // thread_heap of a thread whose destructors have run
+
+// The calling thread's heap, made or adopted on the first call.  heap_after_exit in a thread that is
+// ending; NULL when memory is out.
+struct heap *heap_of_thread(void);
+
+// Serves a class from a shared heap, or gives one block back to whatever heap owns it, under that
+// heap's lock.  The caller holds no lock.
+void *heap_shared_take(struct heap *heap, class_id cls);
+void heap_give_locked(void *block);
+
+// Heaps of kind HEAP_SHARED that always exist.
+extern struct heap *heap_pool;  // of bands whose route is the pool
+extern struct heap *heap_exit;  // of threads that are ending
+
+// First-class heaps.
+struct heap *heap_create_shared(void);
+void heap_destroy_shared(struct heap *heap);
+
+// Empties the owner's bins, outboxes and mailbox.
+void heap_flush(struct heap *heap);
+
+// Purges what is over the bound on dirty memory; cheap when nothing is.  The caller holds no lock.
+void heap_purge_if_due(struct heap *heap);
+
+// Purges until at most `keep_bytes` of whole free pages stay, in all heaps; the bytes given back.
+size_t heap_purge_all(size_t keep_bytes);
+
+#endif

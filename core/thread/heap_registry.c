@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "thread/heap_registry.h"
+
+#include "backend/large.h"
+#include "os/os_process.h"
+#include "region/page_heap.h"
+#include "region/record_pool.h"
+#include "thread/batch.h"
+
+enum {
+    PAGE_SHIFT = 12,
+    HEAPS_PER_PAGE = 1 << PAGE_SHIFT,
+    PAGE_COUNT = ENTRY_TAG_COUNT >> PAGE_SHIFT,
+    STEAL_TRIES = 4,  // parked heaps looked at for one slab
+    EXIT_ROUNDS = 3,  // PTHREAD_DESTRUCTOR_ITERATIONS is 4: park in the last round
+};
+
+// Guarded by registry.lock, except pages and count: a page is published with release before the
+// heaps in it, each heap's slot before a block of it exists, and count after the slot; readers use
+// acquire (heap_registry_lookup, heap_registry_count).
+static struct {
+    struct lock lock;
+    _Atomic(_Atomic(struct heap *) *) pages[PAGE_COUNT];
+    _Atomic uint32_t count;
+    struct heap *parked;
+    struct heap *unused_shared;
+    _Atomic uint32_t parked_count;
+} registry;
+
+struct heap *heap_registry_lookup(uint32_t owner_tag)
+{
+    _Atomic(struct heap *) *page =
+        atomic_load_explicit(&registry.pages[owner_tag >> PAGE_SHIFT], memory_order_acquire);
+    return page == NULL ? NULL
+                        : atomic_load_explicit(&page[owner_tag & (HEAPS_PER_PAGE - 1)],
+                                               memory_order_acquire);
+}
+
+uint32_t heap_registry_count(void)
+{
+    return atomic_load_explicit(&registry.count, memory_order_acquire);
+}
+
+uint32_t heap_registry_parked_count(void)
+{
+    return atomic_load_explicit(&registry.parked_count, memory_order_relaxed);
+}
+
+static uint64_t mix(uint64_t value)
+{
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+    return value ^ (value >> 31);
+}
+
+// The page of the table that holds `owner_tag`, made if need be.  Under the lock.
+static _Atomic(struct heap *) *page_for(uint32_t owner_tag)
+{
+    _Atomic(_Atomic(struct heap *) *) *slot = &registry.pages[owner_tag >> PAGE_SHIFT];
+    _Atomic(struct heap *) *page = atomic_load_explicit(slot, memory_order_relaxed);
+    if (page == NULL) {
+        page = record_take(HEAPS_PER_PAGE * sizeof(struct heap *));
+        // Pairs with the acquire load in heap_registry_lookup.
+        atomic_store_explicit(slot, page, memory_order_release);
+    }
+    return page;
+}
+
+static struct heap *make_heap(enum heap_kind kind)
+{
+    uint32_t tag = heap_registry_count() + 1;
+    if (tag > OWNER_TAG_MOST) {
+        return NULL;
+    }
+    _Atomic(struct heap *) *page = page_for(tag);
+    struct heap *heap = page != NULL ? record_take(sizeof(struct heap)) : NULL;
+    if (heap == NULL) {
+        return NULL;
+    }
+    heap->kind = (uint8_t)kind;
+    heap->owner_tag = tag;
+    heap->match_tag = kind == HEAP_THREAD ? page_entry_make(tag, 0) : page_entry_make(NO_TAG, 255);
+    heap->slabs.tag = page_entry_make(tag, 0);
+    heap->link_key = mix(os_random_seed() + tag * 0x9e3779b97f4a7c15u);
+    // Pairs with the acquire load in heap_registry_lookup.
+    atomic_store_explicit(&page[tag & (HEAPS_PER_PAGE - 1)], heap, memory_order_release);
+    atomic_store_explicit(&registry.count, tag, memory_order_release);
+    return heap;
+}
+
+struct heap *heap_registry_adopt(void)
+{
+    lock_take(&registry.lock);
+    struct heap *heap = registry.parked;
+    if (heap != NULL) {
+        registry.parked = heap->next;
+        atomic_fetch_sub_explicit(&registry.parked_count, 1, memory_order_relaxed);
+        heap->is_orphan = false;
+        atomic_store_explicit(&heap->is_parked, false, memory_order_relaxed);
+    } else {
+        heap = make_heap(HEAP_THREAD);
+    }
+    if (heap != NULL) {
+        heap->exit_rounds = EXIT_ROUNDS;
+    }
+    lock_give(&registry.lock);
+    return heap;
+}
+
+static void push_parked(struct heap *heap)
+{
+    heap->next = registry.parked;
+    registry.parked = heap;
+    atomic_fetch_add_explicit(&registry.parked_count, 1, memory_order_relaxed);
+    atomic_store_explicit(&heap->is_parked, true, memory_order_relaxed);
+}
+
+void heap_registry_park(struct heap *heap)
+{
+    lock_take(&registry.lock);
+    push_parked(heap);
+    lock_give(&registry.lock);
+}
+
+struct heap *heap_registry_take_shared(void)
+{
+    lock_take(&registry.lock);
+    struct heap *heap = registry.unused_shared;
+    if (heap != NULL) {
+        registry.unused_shared = heap->next;
+    } else {
+        heap = make_heap(HEAP_SHARED);
+    }
+    lock_give(&registry.lock);
+    return heap;
+}
+
+void heap_registry_give_shared(struct heap *heap)
+{
+    lock_take(&registry.lock);
+    heap->next = registry.unused_shared;
+    registry.unused_shared = heap;
+    lock_give(&registry.lock);
+}
+
+// The registry's lock is held throughout, so that a fork can't come between a slab's leaving one
+// owner and its reaching the other, and so that the parked heap stays parked.
+bool heap_registry_steal(struct heap *heap, class_id cls)
+{
+    if (heap_registry_parked_count() == 0 || !lock_try(&registry.lock)) {
+        return false;
+    }
+    bool is_found = false;
+    struct heap *parked = registry.parked;
+    for (int i = 0; i < STEAL_TRIES && parked != NULL && !is_found; i++, parked = parked->next) {
+        is_found = !parked->is_orphan && slab_move(&parked->slabs, &heap->slabs, cls);
+    }
+    lock_give(&registry.lock);
+    return is_found;
+}
+
+void heap_registry_lock_all(void)
+{
+    lock_take(&registry.lock);
+    for (uint32_t tag = 1; tag <= heap_registry_count(); tag++) {
+        lock_take(&heap_registry_lookup(tag)->slabs.lock);
+    }
+    large_lock();
+    page_heap_lock();
+    batch_pool_lock();
+    page_map_lock();
+    record_pool_lock();
+}
+
+void heap_registry_unlock_all(void)
+{
+    record_pool_unlock();
+    page_map_unlock();
+    batch_pool_unlock();
+    page_heap_unlock();
+    large_unlock();
+    for (uint32_t tag = heap_registry_count(); tag >= 1; tag--) {
+        lock_give(&heap_registry_lookup(tag)->slabs.lock);
+    }
+    lock_give(&registry.lock);
+}
+
+// The other threads are gone; what their heaps hold is as they left it at the fork.  Their stocks
+// stay in their bins until a thread adopts the heap: flushing them here would copy their pages.
+void heap_registry_after_fork_in_child(struct heap *mine)
+{
+    for (uint32_t tag = 1; tag <= heap_registry_count(); tag++) {
+        struct heap *heap = heap_registry_lookup(tag);
+        slab_purge_forget(&heap->slabs);
+        bool is_parked = atomic_load_explicit(&heap->is_parked, memory_order_relaxed);
+        if (heap->kind == HEAP_THREAD && heap != mine && !is_parked) {
+            heap->is_orphan = true;
+            push_parked(heap);
+        }
+    }
+}

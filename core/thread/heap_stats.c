@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "thread/heap_stats.h"
+
+#include "backend/large.h"
+#include "base/text.h"
+#include "os/os_memory.h"
+#include "os/os_process.h"
+#include "stats/budget.h"
+#include "thread/bin.h"
+#include "thread/heap_registry.h"
+
+#include <string.h>
+
+static void add_class(const struct heap *heap, unsigned cls, struct class_figures *figures)
+{
+    const struct slab_class *class = &heap->slabs.classes[cls];
+    size_t binned = bin_count(&heap->bins[cls]) +
+                    atomic_load_explicit(&heap->reserves[cls].count, memory_order_relaxed);
+    size_t out = class->block_count - class->free_count;
+    // The owner may move its bins while we look.
+    binned = min_size(binned, out);
+    figures->slab_count += class->slab_count;
+    figures->free_count += class->free_count;
+    figures->bin_count += binned;
+    figures->live_count += out - binned;
+}
+
+static void add_heap(struct heap *heap, struct hak_stats *stats, struct class_figures *classes)
+{
+    lock_take(&heap->slabs.lock);
+    for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
+        add_class(heap, cls, &classes[cls]);
+    }
+    stats->refill_count += heap->slabs.refill_count;
+    stats->flush_count += heap->slabs.flush_count;
+    lock_give(&heap->slabs.lock);
+    stats->transit_bytes += atomic_load_explicit(&heap->outbox_bytes, memory_order_relaxed) +
+                            atomic_load_explicit(&heap->mailbox_bytes, memory_order_relaxed);
+    stats->remote_count += atomic_load_explicit(&heap->sent_count, memory_order_relaxed);
+}
+
+static void add_classes(struct hak_stats *stats, const struct class_figures *classes)
+{
+    for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
+        size_t bytes = size_class_bytes((class_id)cls);
+        stats->live_bytes += classes[cls].live_count * bytes;
+        stats->live_blocks += classes[cls].live_count;
+        stats->bin_bytes += classes[cls].bin_count * bytes;
+        stats->slab_free_bytes += classes[cls].free_count * bytes;
+        stats->slab_count += classes[cls].slab_count;
+    }
+    stats->live_bytes -= min_size(stats->transit_bytes, stats->live_bytes);
+}
+
+void heap_stats_read(struct hak_stats *stats, struct class_figures classes[CLASS_COUNT])
+{
+    struct large_figures large;
+    memset(stats, 0, sizeof *stats);
+    memset(classes, 0, CLASS_COUNT * sizeof *classes);
+    stats->struct_bytes = sizeof *stats;
+    uint32_t heap_count = heap_registry_count();
+    for (uint32_t tag = 1; tag <= heap_count; tag++) {
+        add_heap(heap_registry_lookup(tag), stats, classes);
+    }
+    add_classes(stats, classes);
+    large_read_figures(&large);
+    stats->large_bytes = large.live_bytes;
+    stats->large_blocks = large.live_count;
+    stats->live_bytes += large.live_bytes;
+    stats->live_blocks += large.live_count;
+    stats->dirty_bytes = budget_read(&budget.dirty_bytes);
+    stats->committed_bytes = budget_read(&budget.committed_bytes);
+    stats->mapped_bytes = budget_read(&budget.mapped_bytes);
+    stats->record_bytes = budget_read(&budget.record_bytes);
+    stats->peak_committed_bytes = budget_read(&budget.peak_committed_bytes);
+    stats->purged_bytes = budget_read(&budget.purged_bytes);
+    stats->limit_bytes = budget_read(&budget.limit_bytes);
+    stats->parked_count = heap_registry_parked_count();
+    stats->heap_count = heap_count - stats->parked_count;
+    stats->os_call_count = os_memory_call_count();
+}
+
+static void add_member(struct text *text, const char *name, size_t value)
+{
+    text_add(text, text->length > 1 ? ",\"" : "\"");
+    text_add(text, name);
+    text_add(text, "\":");
+    text_add_uint(text, value);
+}
+
+static void add_members(struct text *text, const struct hak_stats *stats)
+{
+#define MEMBER(name) add_member(text, #name, stats->name)
+    MEMBER(live_bytes);
+    MEMBER(live_blocks);
+    MEMBER(large_bytes);
+    MEMBER(large_blocks);
+    MEMBER(bin_bytes);
+    MEMBER(transit_bytes);
+    MEMBER(slab_free_bytes);
+    MEMBER(dirty_bytes);
+    MEMBER(committed_bytes);
+    MEMBER(mapped_bytes);
+    MEMBER(record_bytes);
+    MEMBER(peak_committed_bytes);
+    MEMBER(purged_bytes);
+    MEMBER(limit_bytes);
+    MEMBER(heap_count);
+    MEMBER(parked_count);
+    MEMBER(slab_count);
+    MEMBER(refill_count);
+    MEMBER(flush_count);
+    MEMBER(remote_count);
+    MEMBER(os_call_count);
+#undef MEMBER
+}
+
+static void add_class_rows(struct text *text, const struct class_figures *classes)
+{
+    const char *separator = "{\"class_bytes\":";
+    text_add(text, ",\"classes\":[");
+    for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
+        if (classes[cls].slab_count == 0) {
+            continue;
+        }
+        text_add(text, separator);
+        text_add_uint(text, size_class_bytes((class_id)cls));
+        add_member(text, "live_blocks", classes[cls].live_count);
+        add_member(text, "bin_blocks", classes[cls].bin_count);
+        add_member(text, "free_blocks", classes[cls].free_count);
+        add_member(text, "slabs", classes[cls].slab_count);
+        text_add(text, "}");
+        separator = ",{\"class_bytes\":";
+    }
+    text_add(text, "]");
+}
+
+size_t heap_stats_json(char *buffer, size_t bytes)
+{
+    struct hak_stats stats;
+    struct class_figures classes[CLASS_COUNT];
+    struct text text = text_start(buffer, bytes);
+    heap_stats_read(&stats, classes);
+    text_add(&text, "{");
+    add_member(&text, "pid", (size_t)os_process_id());
+    add_members(&text, &stats);
+    add_class_rows(&text, classes);
+    text_add(&text, "}");
+    return text.length;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#include "thread/process.h"
+
+#include "os/os_cgroup.h"
+#include "os/os_process.h"
+#include "policy/gates.h"
+#include "route/route_table.h"
+#include "stats/budget.h"
+#include "thread/batch.h"
+#include "thread/bin.h"
+#include "thread/heap_registry.h"
+#include "thread/remote_free.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+// Guarded by process.lock, except the flags: each is stored with release after what it announces
+// and loaded with acquire.
+static struct {
+    struct lock lock;
+    _Atomic bool is_started;   // the shared heaps exist
+    _Atomic bool is_settled;   // the gates have been read
+    _Atomic bool is_watching;  // fork handlers are registered
+    pthread_key_t exit_key;
+    bool has_exit_key;
+} process;
+
+static void say_problem(const char *sentence, void *context)
+{
+    (void)context;
+    os_write_error("hakmem: ", 8);
+    os_write_error(sentence, strlen(sentence));
+    os_write_error("\n", 1);
+}
+
+void process_apply_limit(void)
+{
+    uint64_t limit = gates.limit == GATE_AUTO ? os_cgroup_memory_limit() : gates.limit;
+    atomic_store_explicit(&budget.limit_bytes, limit, memory_order_relaxed);
+}
+
+// Reads the gates once the environment is there.  What takes files or speaks comes after the lock.
+static void settle(char *const *environment)
+{
+    static char *const nothing[] = {NULL};
+    if (environment == NULL) {
+        return;
+    }
+    // Programs that run with more rights than their caller ignore the caller's environment.
+    environment = os_is_secure_execution() ? nothing : environment;
+    lock_take(&process.lock);
+    bool is_first = !atomic_load_explicit(&process.is_settled, memory_order_relaxed);
+    if (is_first) {
+        gates_read(&gates, environment, NULL, NULL);
+        route_table_init();
+        bin_init_bounds();
+        // Pairs with the acquire load in process_settle.
+        atomic_store_explicit(&process.is_settled, true, memory_order_release);
+    }
+    lock_give(&process.lock);
+    if (is_first && gates.limit != 0) {
+        process_apply_limit();
+    }
+    if (is_first && gates.verbose) {
+        static struct gates again;
+        gates_read(&again, environment, say_problem, NULL);
+    }
+}
+
+static void thread_is_ending(void *value)
+{
+    struct heap *heap = value;
+    // Other destructors may still allocate: let them run first, as long as there are rounds.
+    if (heap->exit_rounds > 1) {
+        heap->exit_rounds--;
+        if (pthread_setspecific(process.exit_key, heap) == 0) {
+            return;
+        }
+    }
+    thread_heap = &heap_after_exit;
+    heap_flush(heap);
+    batch_give_spare(heap);
+    heap_registry_park(heap);
+    // What was posted between the flush and the parking; later posters see that it is parked.
+    lock_take(&heap->slabs.lock);
+    struct batch *strays = remote_free_drain(heap, NULL);
+    lock_give(&heap->slabs.lock);
+    remote_free_forward(NULL, strays);
+    heap_purge_if_due(heap);
+}
+
+bool process_start(void)
+{
+    // Pairs with the release store below.
+    if (likely(atomic_load_explicit(&process.is_started, memory_order_acquire))) {
+        return true;
+    }
+    settle(environ);
+    lock_take(&process.lock);
+    if (!atomic_load_explicit(&process.is_settled, memory_order_relaxed)) {
+        route_table_init();
+        bin_init_bounds();
+    }
+    if (!atomic_load_explicit(&process.is_started, memory_order_relaxed)) {
+        heap_pool = heap_pool != NULL ? heap_pool : heap_registry_take_shared();
+        heap_exit = heap_exit != NULL ? heap_exit : heap_registry_take_shared();
+        process.has_exit_key = pthread_key_create(&process.exit_key, thread_is_ending) == 0;
+        if (heap_pool != NULL && heap_exit != NULL) {
+            // Pairs with the acquire load above.
+            atomic_store_explicit(&process.is_started, true, memory_order_release);
+        }
+    }
+    lock_give(&process.lock);
+    return atomic_load_explicit(&process.is_started, memory_order_acquire);
+}
+
+void process_settle(struct heap *heap)
+{
+    // Pairs with the release store in settle.
+    if (unlikely(!atomic_load_explicit(&process.is_settled, memory_order_acquire))) {
+        settle(environ);
+        if (!atomic_load_explicit(&process.is_settled, memory_order_relaxed)) {
+            return;
+        }
+    }
+    heap->fast_limit = TINY_BYTES_MOST + 1;
+}
+
+static void before_fork(void)
+{
+    lock_take(&process.lock);
+    heap_registry_lock_all();
+}
+
+static void after_fork_in_parent(void)
+{
+    heap_registry_unlock_all();
+    lock_give(&process.lock);
+}
+
+static void after_fork_in_child(void)
+{
+    heap_registry_unlock_all();
+    lock_give(&process.lock);
+    heap_registry_after_fork_in_child(thread_heap);
+}
+
+// Both calls may allocate, so this thread has its heap and no lock is held.
+void process_watch_thread(struct heap *heap)
+{
+    if (!atomic_exchange_explicit(&process.is_watching, true, memory_order_relaxed)) {
+        (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    }
+    if (process.has_exit_key) {
+        (void)pthread_setspecific(process.exit_key, heap);
+    }
+}
+
+// At the latest here the environment is known: the loader hands it to constructors.  A program
+// that has emptied its environ by then is settled too.
+__attribute__((constructor)) static void settle_at_load(int argc, char **argv, char **environment)
+{
+    (void)argc;
+    (void)argv;
+    static char *const nothing[] = {NULL};
+    settle(environment != NULL ? environment : nothing);
+}

@@ -1,0 +1,24 @@
+// Remote free: a block whose owner is another thread's heap travels in a batch.
+// Layer: thread.  Needs: base, os, region, route, backend.
+// SPDX-License-Identifier: MIT
+//
+//   free ── outbox (by owner and class, this thread's) ── full ──► owner's mailbox (one push)
+//   refill of the owner, or a poster who finds it idle ── drain ──► bins and slabs
+#ifndef HAK_THREAD_REMOTE_FREE_H
+#define HAK_THREAD_REMOTE_FREE_H
+
+#include "thread/heap.h"
+
+// Sends `block`, whose entry names a heap of kind HEAP_THREAD that is not `self`.
+void remote_free_send(struct heap *self, void *block, page_entry entry);
+
+// Posts what is in the outboxes.
+void remote_free_flush(struct heap *self);
+
+// Empties the mailbox of `heap`, whose lock is held.  With `self` == `heap` (the owner) blocks go to
+// the bins as far as they have room.  Returns the batches in which blocks have changed hands since:
+// to be given to remote_free_forward once the lock is dropped.
+struct batch *remote_free_drain(struct heap *heap, struct heap *self);
+void remote_free_forward(struct heap *self, struct batch *strays);
+
+#endif
