@@ -42,7 +42,7 @@ static int as_int(size_t value)
 }
 
 // Its fields are int: what doesn't fit is INT_MAX.
-HAK_EXPORT struct mallinfo mallinfo(void)
+static struct mallinfo narrow_figures(void)
 {
     struct mallinfo2 wide = mallinfo2();
     return (struct mallinfo){
@@ -54,6 +54,16 @@ HAK_EXPORT struct mallinfo mallinfo(void)
         .fordblks = as_int(wide.fordblks),
         .keepcost = as_int(wide.keepcost),
     };
+}
+
+HAK_EXPORT struct mallinfo mallinfo(void)
+{
+    return narrow_figures();
+}
+
+HAK_EXPORT struct mallinfo __libc_mallinfo(void)
+{
+    return narrow_figures();
 }
 
 HAK_EXPORT int malloc_trim(size_t pad)
@@ -138,10 +148,5 @@ HAK_EXPORT int malloc_info(int options, FILE *stream)
 }
 
 #define SAME_AS(name) __attribute__((alias(#name), copy(name))) HAK_EXPORT
-
-HAK_EXPORT struct mallinfo __libc_mallinfo(void)
-{
-    return mallinfo();
-}
 
 SAME_AS(mallopt) int __libc_mallopt(int parameter, int value);
