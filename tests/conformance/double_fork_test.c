@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    ROUND_COUNT = 150,
+    ROUND_COUNT = 80,
     THREAD_COUNT = 4,
     KEPT_COUNT = 500,
     STACK_BYTES = 64 << 10,

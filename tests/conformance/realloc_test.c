@@ -20,17 +20,27 @@ enum {
     SIZE_COUNT = sizeof(sizes) / sizeof(sizes[0])
 };
 
+// Different at every word and for every seed, and made from the offset alone.
+static uint64_t word_at(size_t offset, unsigned seed)
+{
+    return ((offset >> 3) + seed) * 0x9E3779B97F4A7C15u;
+}
+
 static void fill(unsigned char *block, size_t bytes, unsigned seed)
 {
-    for (size_t i = 0; i < bytes; i++) {
-        block[i] = (unsigned char)(seed + i * 7 + (i >> 8) * 13);
+    for (size_t offset = 0; offset < bytes; offset += sizeof(uint64_t)) {
+        uint64_t word = word_at(offset, seed);
+        size_t left = bytes - offset;
+        memcpy(block + offset, &word, left < sizeof(word) ? left : sizeof(word));
     }
 }
 
 static bool is_filled(const unsigned char *block, size_t bytes, unsigned seed)
 {
-    for (size_t i = 0; i < bytes; i++) {
-        if (block[i] != (unsigned char)(seed + i * 7 + (i >> 8) * 13)) {
+    for (size_t offset = 0; offset < bytes; offset += sizeof(uint64_t)) {
+        uint64_t word = word_at(offset, seed);
+        size_t left = bytes - offset;
+        if (memcmp(block + offset, &word, left < sizeof(word) ? left : sizeof(word)) != 0) {
             return false;
         }
     }

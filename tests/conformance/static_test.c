@@ -19,11 +19,7 @@ enum {
 
 static bool is_ours(const void *block)
 {
-#if HAK_IS_LINKED
-    return block != NULL && hak_owns(block);
-#else
-    return block != NULL;
-#endif
+    return block != NULL && (!HAK_IS_LINKED || hak_owns(block));
 }
 
 static void every_function_gives_our_blocks(void)
