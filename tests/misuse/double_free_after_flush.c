@@ -1,0 +1,21 @@
+// expect: abort "hakmem: double free of 0x[0-9a-f]+, a 64-byte block"
+// The block has gone back to its slab before it is freed again.
+// SPDX-License-Identifier: MIT
+#include "misuse.h"
+
+enum {
+    BLOCK_COUNT = 20
+};
+
+int main(void)
+{
+    void *blocks[BLOCK_COUNT];
+    for (size_t i = 0; i < BLOCK_COUNT; i++) {
+        blocks[i] = misuse_malloc(64);
+    }
+    misuse_free(blocks[3]);
+    misuse_flush();
+    misuse_free(blocks[3]);
+    misuse_flush();
+    return 0;
+}

@@ -1,0 +1,12 @@
+// expect: abort "hakmem: free of 0x[0-9a-f]+, which is not a block"
+// A pointer far into a large block.
+// SPDX-License-Identifier: MIT
+#include "misuse.h"
+
+int main(void)
+{
+    unsigned char *block = misuse_malloc(4 << 20);
+    misuse_free(block + (3 << 20));
+    misuse_flush();
+    return 0;
+}

@@ -1,0 +1,39 @@
+// What the misuse programs share.  Each breaks one rule of free, and the library must end it with the
+// message in its first line: at once, or at the latest when the thread's stock is emptied.
+// SPDX-License-Identifier: MIT
+#ifndef TESTS_MISUSE_H
+#define TESTS_MISUSE_H
+
+#include "test_check.h"
+
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// Empties the calling thread's stock of free blocks, where every one of them is looked at.
+static inline void misuse_flush(void)
+{
+    void (*thread_flush)(void) = NULL;
+    *(void **)&thread_flush = check_symbol("hak_thread_flush");
+    if (thread_flush != NULL) {
+        thread_flush();
+    }
+    (void)malloc_trim(0);
+}
+
+// A block that the compiler knows nothing about.
+static inline unsigned char *misuse_malloc(size_t bytes)
+{
+    unsigned char *block = hidden_ptr(malloc(hidden(bytes)));
+    REQUIRE(block != NULL);
+    return block;
+}
+
+static inline void misuse_free(void *block)
+{
+    free(hidden_ptr(block));
+}
+
+#endif
