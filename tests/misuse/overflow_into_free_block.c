@@ -5,7 +5,8 @@
 
 enum {
     BLOCK_BYTES = 48,
-    BLOCK_COUNT = 200
+    BLOCK_COUNT = 200,
+    FREED_COUNT = 8
 };
 
 static unsigned char *blocks[BLOCK_COUNT];

@@ -16,8 +16,12 @@ if [ -z "$regex" ]; then
 fi
 
 ulimit -c 0
-said=$({ env LD_PRELOAD="$library" "$program" >/dev/null; } 2>&1)
+# The shell's own "Aborted" goes another way than what the program says.
+file=$(mktemp)
+trap 'rm -f "$file"' EXIT
+{ env LD_PRELOAD="$library" "$program" >/dev/null 2>"$file"; } 2>/dev/null
 status=$?
+said=$(cat "$file")
 if [ $status != 134 ]; then
     echo "the status is $status, not 134 (SIGABRT); it said: $said"
     exit 1
