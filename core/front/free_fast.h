@@ -24,14 +24,12 @@ static HAK_HOT void free_fast(void *pointer)
         free_slow(pointer);
         return;
     }
-    struct bin *bin = &heap->bins[cls];
-    uint32_t room = bin_room(bin);
     // The second: freed twice in a row.
-    if (unlikely(room == 0) || unlikely(pointer == bin->head)) {
+    if (unlikely(heap->bins.room[cls] == 0) || unlikely(pointer == heap->bins.head[cls])) {
         free_slow(pointer);
         return;
     }
-    bin_push(bin, pointer, heap->link_key, room);
+    bin_push(heap, cls, pointer);
 }
 
 #endif

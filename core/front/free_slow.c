@@ -21,12 +21,11 @@ static void give_to_slab(struct heap *heap, class_id cls, void *block)
 
 static void free_own(struct heap *heap, class_id cls, void *block)
 {
-    struct bin *bin = &heap->bins[cls];
-    if (unlikely(bin->head == block)) {
+    if (unlikely(heap->bins.head[cls] == block)) {
         die_misuse("double free", block, size_class_bytes(cls));
     }
-    if (bin_room(bin) != 0 || bin_make_room(heap, cls)) {
-        bin_push(bin, block, heap->link_key, bin_room(bin));
+    if (heap->bins.room[cls] != 0 || bin_make_room(heap, cls)) {
+        bin_push(heap, cls, block);
     } else {
         give_to_slab(heap, cls, block);
     }

@@ -2,6 +2,7 @@
 #include "front/heap_api.h"
 
 #include "backend/large.h"
+#include "front/free_slow.h"
 #include "front/malloc_slow.h"
 
 #include <errno.h>
@@ -52,5 +53,5 @@ void *heap_take_zeroed(struct heap *heap, size_t count, size_t bytes)
         return NULL;
     }
     void *block = take(heap, 1, total, &is_zero);
-    return (block == NULL || is_zero) ? block : memset(block, 0, total);
+    return (block == NULL || is_zero) ? block : memset(block, 0, block_usable_bytes(block));
 }

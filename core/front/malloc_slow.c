@@ -88,7 +88,7 @@ static HAK_COLD void *take_after_miss(class_id cls)
 static inline void *take_class(class_id cls)
 {
     struct heap *heap = thread_heap;
-    void *block = bin_pop(&heap->bins[cls], heap->link_key);
+    void *block = bin_pop(heap, cls);
     return likely(block != NULL) ? block : take_after_miss(cls);
 }
 
@@ -111,11 +111,13 @@ void *malloc_zeroed(size_t count, size_t bytes)
     bool is_zero = false;
     total += total == 0;
     if (total <= CLASSED_BYTES_MOST) {
-        void *block = take_class(size_class_of(total));
-        return block != NULL ? memset(block, 0, total) : NULL;
+        // Up to the usable size: programs ask for it and then expect zeros there too.
+        class_id cls = size_class_of(total);
+        void *block = take_class(cls);
+        return block != NULL ? memset(block, 0, size_class_bytes(cls)) : NULL;
     }
     void *block = take_large(1, total, &is_zero);
-    return (block == NULL || is_zero) ? block : memset(block, 0, total);
+    return (block == NULL || is_zero) ? block : memset(block, 0, large_bytes(block));
 }
 
 void *malloc_aligned(size_t align_bytes, size_t bytes)

@@ -17,8 +17,7 @@ static HAK_HOT void *malloc_tiny_fast(size_t bytes)
     if (unlikely(bytes >= heap->fast_limit)) {
         return malloc_slow(bytes);
     }
-    struct bin *bin = &heap->bins[(bytes + TINY_STEP_BYTES - 1) / TINY_STEP_BYTES];
-    void *block = bin_pop(bin, heap->link_key);
+    void *block = bin_pop(heap, (bytes + TINY_STEP_BYTES - 1) / TINY_STEP_BYTES);
     if (unlikely(block == NULL)) {
         return malloc_slow(bytes);
     }

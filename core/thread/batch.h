@@ -12,13 +12,23 @@ enum {
 
 // Invariant: blocks[0 .. count) were freed by the program, and had `entry` in the page map then.
 struct batch {
-    struct batch *next;  // in a mailbox or among the spare ones
-    page_entry entry;
-    _Atomic uint32_t count;  // stored after the block, so that a fork finds a valid prefix
+    struct batch *next;        // in a mailbox or among the spare ones
+    _Atomic page_entry entry;  // relaxed, as statistics look in
+    _Atomic uint32_t count;    // stored after the block, so that a fork finds a valid prefix
     void *blocks[BATCH_BLOCK_COUNT];
 };
 
 _Static_assert(sizeof(struct batch) == 512, "eight cache lines");
+
+static inline page_entry batch_entry(const struct batch *batch)
+{
+    return atomic_load_explicit(&batch->entry, memory_order_relaxed);
+}
+
+static inline uint32_t batch_count(const struct batch *batch)
+{
+    return atomic_load_explicit(&batch->count, memory_order_relaxed);
+}
 
 // An empty batch from the thread's spare ones or the pool of all threads, or NULL.
 struct batch *batch_take(struct heap *self);

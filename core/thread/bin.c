@@ -54,8 +54,7 @@ static bool promise(struct heap *heap, size_t bytes)
 // Doubles the limit of a class as far as its bounds allow.  False: it stays as it is.
 static bool grow(struct heap *heap, class_id cls)
 {
-    struct bin *bin = &heap->bins[cls];
-    uint32_t limit = bin_limit(bin);
+    uint32_t limit = heap->bins.limit[cls];
     size_t wanted = limit == 0 ? first_limit(cls) : 2 * (size_t)limit;
     wanted = min_size(wanted, bin_bounds.limit_most[cls]);
     if (wanted <= limit || !promise(heap, 2 * (wanted - limit) * size_class_bytes(cls))) {
@@ -63,19 +62,19 @@ static bool grow(struct heap *heap, class_id cls)
     }
     // A reader in between sees a count that is too low, never one that is too high.
     uint32_t added = (uint32_t)wanted - limit;
-    atomic_store_explicit(&bin->room, bin_room(bin) + added, memory_order_relaxed);
+    heap->bins.room[cls] = heap->bins.room[cls] + added;
     compiler_barrier();
-    atomic_store_explicit(&bin->limit, (uint32_t)wanted, memory_order_relaxed);
+    heap->bins.limit[cls] = (uint32_t)wanted;
     return true;
 }
 
-static void set_list(struct bin *bin, struct block *head, uint32_t count)
+static void set_list(struct heap *heap, class_id cls, struct block *head, uint32_t count)
 {
-    atomic_store_explicit(&bin->room, bin_limit(bin), memory_order_relaxed);
+    heap->bins.room[cls] = heap->bins.limit[cls];
     compiler_barrier();
-    bin->head = head;
+    heap->bins.head[cls] = head;
     compiler_barrier();
-    atomic_store_explicit(&bin->room, bin_limit(bin) - count, memory_order_relaxed);
+    heap->bins.room[cls] = heap->bins.limit[cls] - count;
 }
 
 static uint32_t reserve_count(const struct bin_reserve *reserve)
@@ -136,61 +135,58 @@ bool bin_take_reserve(struct heap *heap, class_id cls)
     atomic_store_explicit(&reserve->count, 0, memory_order_relaxed);
     reserve->chain = NULL;
     compiler_barrier();
-    set_list(&heap->bins[cls], chain, count);
+    set_list(heap, cls, chain, count);
     return true;
 }
 
 size_t bin_refill_count(struct heap *heap, class_id cls)
 {
     (void)grow(heap, cls);
-    return max_size(bin_limit(&heap->bins[cls]), 1);
+    return max_size(heap->bins.limit[cls], 1);
 }
 
 size_t bin_push_many(struct heap *heap, class_id cls, void *const *blocks, size_t count)
 {
-    struct bin *bin = &heap->bins[cls];
-    count = min_size(count, bin_room(bin));
+    count = min_size(count, heap->bins.room[cls]);
     // The first of them is to be popped first.
     for (size_t i = count; i-- > 0;) {
-        bin_push(bin, blocks[i], heap->link_key, bin_room(bin));
+        bin_push(heap, cls, blocks[i]);
     }
     return count;
 }
 
 bool bin_make_room(struct heap *heap, class_id cls)
 {
-    struct bin *bin = &heap->bins[cls];
     struct bin_reserve *reserve = &heap->reserves[cls];
     reserve->is_used = true;
     bool is_reserve_empty = reserve_count(reserve) == 0;
-    if (bin_limit(bin) == 0 || !is_reserve_empty) {
+    if (heap->bins.limit[cls] == 0 || !is_reserve_empty) {
         if (grow(heap, cls)) {
             return true;
         }
-        if (bin_limit(bin) == 0) {
+        if (heap->bins.limit[cls] == 0) {
             return false;
         }
         flush_reserve(heap, cls);
     }
-    struct block *chain = bin->head;
-    set_list(bin, NULL, 0);
+    struct block *chain = heap->bins.head[cls];
+    set_list(heap, cls, NULL, 0);
     compiler_barrier();
     reserve->chain = chain;
     compiler_barrier();
-    atomic_store_explicit(&reserve->count, bin_limit(bin), memory_order_relaxed);
+    atomic_store_explicit(&reserve->count, heap->bins.limit[cls], memory_order_relaxed);
     return true;
 }
 
 void bin_empty(struct heap *heap, class_id cls)
 {
-    struct bin *bin = &heap->bins[cls];
-    uint32_t limit = bin_limit(bin);
+    uint32_t limit = heap->bins.limit[cls];
     flush_reserve(heap, cls);
-    struct block *chain = bin->head;
-    uint32_t count = bin_count(bin);
-    set_list(bin, NULL, 0);
-    atomic_store_explicit(&bin->limit, 0, memory_order_relaxed);
-    atomic_store_explicit(&bin->room, 0, memory_order_relaxed);
+    struct block *chain = heap->bins.head[cls];
+    uint32_t count = bin_count(heap, cls);
+    set_list(heap, cls, NULL, 0);
+    heap->bins.limit[cls] = 0;
+    heap->bins.room[cls] = 0;
     flush_list(heap, cls, chain, count);
     size_t bytes = 2 * (size_t)limit * size_class_bytes(cls);
     heap->bin_bytes -= bytes;
@@ -203,7 +199,7 @@ void bin_tick(struct heap *heap)
         return;
     }
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
-        if (bin_limit(&heap->bins[cls]) != 0 && !heap->reserves[cls].is_used) {
+        if (heap->bins.limit[cls] != 0 && !heap->reserves[cls].is_used) {
             bin_empty(heap, (class_id)cls);
         }
         heap->reserves[cls].is_used = false;

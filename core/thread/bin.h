@@ -9,42 +9,41 @@
 #include "base/compiler.h"
 #include "thread/heap.h"
 
-// Pops a block, or returns NULL when the bin is empty.  The count goes down before the list does.
-static HAK_HOT void *bin_pop(struct bin *bin, uint64_t key)
+static inline uint32_t bin_count(const struct heap *heap, size_t cls)
 {
-    struct block *block = bin->head;
+    return heap->bins.limit[cls] - heap->bins.room[cls];
+}
+
+// The count of a heap that another thread may be using; see struct bins.
+__attribute__((no_sanitize_thread)) static inline uint32_t
+bin_count_of_other(const struct heap *heap, size_t cls)
+{
+    uint32_t limit = *(const volatile uint32_t *)&heap->bins.limit[cls];
+    uint32_t room = *(const volatile uint32_t *)&heap->bins.room[cls];
+    return limit > room ? limit - room : 0;
+}
+
+// Pops a block, or returns NULL when the bin is empty.  The count goes down before the list does.
+static HAK_HOT void *bin_pop(struct heap *heap, size_t cls)
+{
+    struct block *block = heap->bins.head[cls];
     if (likely(block != NULL)) {
-        uint32_t room = atomic_load_explicit(&bin->room, memory_order_relaxed);
-        atomic_store_explicit(&bin->room, room + 1, memory_order_relaxed);
+        struct block *next = link_decode(block->link, heap->link_key);
+        heap->bins.room[cls]++;
         compiler_barrier();
-        bin->head = link_decode(block->link, key);
+        heap->bins.head[cls] = next;
     }
     return block;
 }
 
-// Pushes a block on a bin whose room, `room`, is not 0.  The list goes up before the count does.
-static HAK_HOT void bin_push(struct bin *bin, struct block *block, uint64_t key, uint32_t room)
+// Pushes a block on a bin that has room.  The list goes up before the count does.
+static HAK_HOT void bin_push(struct heap *heap, size_t cls, struct block *block)
 {
-    block->link = link_encode(bin->head, key);
+    block->link = link_encode(heap->bins.head[cls], heap->link_key);
     compiler_barrier();
-    bin->head = block;
+    heap->bins.head[cls] = block;
     compiler_barrier();
-    atomic_store_explicit(&bin->room, room - 1, memory_order_relaxed);
-}
-
-static inline uint32_t bin_room(const struct bin *bin)
-{
-    return atomic_load_explicit(&bin->room, memory_order_relaxed);
-}
-
-static inline uint32_t bin_limit(const struct bin *bin)
-{
-    return atomic_load_explicit(&bin->limit, memory_order_relaxed);
-}
-
-static inline uint32_t bin_count(const struct bin *bin)
-{
-    return bin_limit(bin) - bin_room(bin);
+    heap->bins.room[cls]--;
 }
 
 // Sets the bounds of the bins from the gates; before the first block.

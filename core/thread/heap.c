@@ -104,7 +104,7 @@ void heap_flush(struct heap *heap)
         return;
     }
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
-        if (bin_limit(&heap->bins[cls]) != 0) {
+        if (heap->bins.limit[cls] != 0) {
             bin_empty(heap, (class_id)cls);
         }
     }

@@ -7,16 +7,26 @@
 #include "backend/slab.h"
 #include "harden/link.h"
 
-// A stock of free blocks of one class, last in, first out.
+// The bins: a stock of free blocks for each class, last in, first out.
 //
-// Invariant: the list from `head` is limit - room blocks long, and every block on it is of the
-// bin's class and of the heap's slabs.  Only the owner touches it.  Its stores are ordered for the compiler so that a fork
-// in another thread, which stops the owner anywhere, finds a valid list whose count does not
-// exceed its length.  room and limit are relaxed atomics because statistics read them.
-struct bin {
-    struct block *head;
-    _Atomic uint32_t room;   // pushes left before the next slow path
-    _Atomic uint32_t limit;  // blocks the list may hold; grows on use, shrinks when idle
+// Invariant: the list from head[cls] is limit[cls] - room[cls] blocks long, and every block on it is
+// of the class and of the heap's slabs.  Only the owner touches it.  Its stores are ordered for the
+// compiler so that a fork in another thread, which stops the owner anywhere, finds a valid list
+// whose count does not exceed its length.
+//
+// room and limit are plain words although statistics read those of other threads: the owner alone
+// writes them, an aligned word is read whole on every processor we run on, and a late figure harms
+// nothing.  As atomics, even relaxed, they cost malloc three instructions of nineteen, because the
+// compiler then neither adds in memory nor scales the index in the address.  bin_count_of_other is
+// the one reader.
+//
+// Arrays side by side, not an array of structs, and first in the heap: the class is then an index
+// that the processor scales for free.
+struct bins {
+    struct block *head[CLASS_COUNT];
+    uint32_t room[CLASS_COUNT];  // pushes left before the next slow path
+    _Atomic uint32_t
+        limit[CLASS_COUNT];  // blocks the list may hold; grows on use, shrinks when idle
 };
 
 // A full list that was set aside whole, so that a bin that swings about its limit stays off the
@@ -40,19 +50,19 @@ enum {
 struct batch;
 
 struct heap {
+    struct bins bins;
     size_t fast_limit;     // malloc serves smaller sizes from the bins; 0: always the slow path
     page_entry match_tag;  // free serves blocks of this tag from the bins; NO_TAG: none
     uint8_t kind;          // enum heap_kind
     uint8_t exit_rounds;   // destructor rounds to let pass before the heap is parked
     uint64_t link_key;
-    struct bin bins[CLASS_COUNT];
     struct bin_reserve reserves[CLASS_COUNT];
 
     // Touched by the owner only.
     size_t bin_bytes;    // promised to the bins by their limits
     uint32_t tick;       // slow paths taken, to look for idle bins now and then
     uint32_t owner_tag;  // never changes
-    struct batch *outboxes[OUTBOX_COUNT];
+    _Atomic(struct batch *) outboxes[OUTBOX_COUNT];  // relaxed: statistics look in
     struct batch *spare_batches;
     size_t spare_batch_count;
     _Atomic size_t outbox_bytes;

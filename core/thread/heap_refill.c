@@ -26,7 +26,7 @@ static size_t refill_locked(struct heap *heap, class_id cls, void **blocks, size
     lock_take(&heap->slabs.lock);
     struct batch *strays = remote_free_drain(heap, heap);
     size_t taken = 0;
-    if (bin_count(&heap->bins[cls]) == 0) {
+    if (bin_count(heap, cls) == 0) {
         taken = can_steal ? slab_refill(&heap->slabs, cls, blocks, want)
                           : take_blocks(heap, cls, blocks, want);
     }
@@ -47,15 +47,14 @@ static size_t refill_after_stealing(struct heap *heap, class_id cls, void **bloc
 
 void *heap_refill(struct heap *heap, class_id cls)
 {
-    struct bin *bin = &heap->bins[cls];
     if (bin_take_reserve(heap, cls)) {
-        return bin_pop(bin, heap->link_key);
+        return bin_pop(heap, cls);
     }
     void *blocks[REFILL_COUNT_MOST];
     size_t want = min_size(bin_refill_count(heap, cls), REFILL_COUNT_MOST);
     size_t taken = refill_locked(heap, cls, blocks, want);
     if (taken == 0) {
-        void *block = bin_pop(bin, heap->link_key);
+        void *block = bin_pop(heap, cls);
         if (block != NULL) {
             return block;  // others had sent blocks of the class back
         }

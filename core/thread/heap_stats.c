@@ -8,13 +8,14 @@
 #include "stats/budget.h"
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
+#include "thread/remote_free.h"
 
 #include <string.h>
 
 static void add_class(const struct heap *heap, unsigned cls, struct class_figures *figures)
 {
     const struct slab_class *class = &heap->slabs.classes[cls];
-    size_t binned = bin_count(&heap->bins[cls]) +
+    size_t binned = bin_count_of_other(heap, cls) +
                     atomic_load_explicit(&heap->reserves[cls].count, memory_order_relaxed);
     size_t out = class->block_count - class->free_count;
     // The owner may move its bins while we look.
@@ -22,34 +23,36 @@ static void add_class(const struct heap *heap, unsigned cls, struct class_figure
     figures->slab_count += class->slab_count;
     figures->free_count += class->free_count;
     figures->bin_count += binned;
-    figures->live_count += out - binned;
+    figures->live_count += out - binned;  // those between threads included, up to add_classes
 }
 
 static void add_heap(struct heap *heap, struct hak_stats *stats, struct class_figures *classes)
 {
     lock_take(&heap->slabs.lock);
+    size_t transit[CLASS_COUNT] = {0};
+    remote_free_count(heap, transit);
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         add_class(heap, cls, &classes[cls]);
+        classes[cls].transit_count += transit[cls];
     }
     stats->refill_count += heap->slabs.refill_count;
     stats->flush_count += heap->slabs.flush_count;
     lock_give(&heap->slabs.lock);
-    stats->transit_bytes += atomic_load_explicit(&heap->outbox_bytes, memory_order_relaxed) +
-                            atomic_load_explicit(&heap->mailbox_bytes, memory_order_relaxed);
     stats->remote_count += atomic_load_explicit(&heap->sent_count, memory_order_relaxed);
 }
 
-static void add_classes(struct hak_stats *stats, const struct class_figures *classes)
+static void add_classes(struct hak_stats *stats, struct class_figures *classes)
 {
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         size_t bytes = size_class_bytes((class_id)cls);
+        classes[cls].live_count -= min_size(classes[cls].transit_count, classes[cls].live_count);
+        stats->transit_bytes += classes[cls].transit_count * bytes;
         stats->live_bytes += classes[cls].live_count * bytes;
         stats->live_blocks += classes[cls].live_count;
         stats->bin_bytes += classes[cls].bin_count * bytes;
         stats->slab_free_bytes += classes[cls].free_count * bytes;
         stats->slab_count += classes[cls].slab_count;
     }
-    stats->live_bytes -= min_size(stats->transit_bytes, stats->live_bytes);
 }
 
 void heap_stats_read(struct hak_stats *stats, struct class_figures classes[CLASS_COUNT])

@@ -9,13 +9,13 @@
 
 struct class_figures {
     size_t slab_count;
-    size_t live_count;  // blocks that the program holds
-    size_t free_count;  // blocks in slabs
-    size_t bin_count;   // blocks in bins
+    size_t live_count;     // blocks that the program holds
+    size_t free_count;     // blocks in slabs
+    size_t bin_count;      // blocks in bins
+    size_t transit_count;  // blocks between threads
 };
 
-// Takes each heap's lock in turn.  Blocks between threads are not told apart by class: they count
-// as live in `classes` but not in stats->live_bytes.
+// Takes each heap's lock in turn.
 void heap_stats_read(struct hak_stats *stats, struct class_figures classes[CLASS_COUNT]);
 
 // The figures and the table by class as one JSON object; as snprintf.

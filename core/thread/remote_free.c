@@ -10,14 +10,16 @@ enum {
     MAILBOX_BYTES_MOST = 256 << 10,  // above: whoever posts sees to it that the mailbox is emptied
 };
 
-static uint32_t batch_count(const struct batch *batch)
+typedef _Atomic(struct batch *) outbox_slot;
+
+static struct batch *outbox_read(outbox_slot *outbox)
 {
-    return atomic_load_explicit(&batch->count, memory_order_relaxed);
+    return atomic_load_explicit(outbox, memory_order_relaxed);
 }
 
 static size_t batch_bytes(const struct batch *batch)
 {
-    return batch_count(batch) * size_class_bytes((class_id)page_entry_class(batch->entry));
+    return batch_count(batch) * size_class_bytes((class_id)page_entry_class(batch_entry(batch)));
 }
 
 // The owner is idle, ended, or slow to look: empty its mailbox in its place.
@@ -39,7 +41,7 @@ static void drain_for(struct heap *owner, struct heap *self)
 
 static void post(struct heap *self, struct batch *batch)
 {
-    struct heap *owner = heap_registry_lookup(page_entry_tag(batch->entry));
+    struct heap *owner = heap_registry_lookup(page_entry_tag(batch_entry(batch)));
     size_t bytes = batch_bytes(batch);
     struct batch *first = atomic_load_explicit(&owner->mailbox, memory_order_relaxed);
     do {
@@ -57,10 +59,10 @@ static void post(struct heap *self, struct batch *batch)
 
 // The slot is cleared before the batch is posted: a fork between the two loses the batch in the
 // child, where the other order would show it twice.
-static void post_outbox(struct heap *self, struct batch **outbox)
+static void post_outbox(struct heap *self, outbox_slot *outbox)
 {
-    struct batch *batch = *outbox;
-    *outbox = NULL;
+    struct batch *batch = outbox_read(outbox);
+    atomic_store_explicit(outbox, NULL, memory_order_relaxed);
     compiler_barrier();
     size_t bytes = atomic_load_explicit(&self->outbox_bytes, memory_order_relaxed);
     atomic_store_explicit(&self->outbox_bytes, bytes - batch_bytes(batch), memory_order_relaxed);
@@ -70,37 +72,37 @@ static void post_outbox(struct heap *self, struct batch **outbox)
 void remote_free_flush(struct heap *self)
 {
     for (size_t i = 0; i < OUTBOX_COUNT; i++) {
-        if (self->outboxes[i] != NULL) {
+        if (outbox_read(&self->outboxes[i]) != NULL) {
             post_outbox(self, &self->outboxes[i]);
         }
     }
 }
 
 // Fibonacci hashing spreads neighbouring tags and classes over the slots.
-static struct batch **outbox_of(struct heap *self, page_entry entry)
+static outbox_slot *outbox_of(struct heap *self, page_entry entry)
 {
     return &self->outboxes[(entry * 0x9e3779b1u) >> 27];
 }
 
-static struct batch *open_batch(struct heap *self, struct batch **outbox, page_entry entry)
+static struct batch *open_batch(struct heap *self, outbox_slot *outbox, page_entry entry)
 {
-    if (*outbox != NULL) {
+    if (outbox_read(outbox) != NULL) {
         post_outbox(self, outbox);
     }
     struct batch *batch = batch_take(self);
     if (batch != NULL) {
-        batch->entry = entry;
+        atomic_store_explicit(&batch->entry, entry, memory_order_relaxed);
         compiler_barrier();
-        *outbox = batch;
+        atomic_store_explicit(outbox, batch, memory_order_relaxed);
     }
     return batch;
 }
 
 void remote_free_send(struct heap *self, void *block, page_entry entry)
 {
-    struct batch **outbox = outbox_of(self, entry);
-    struct batch *batch = *outbox;
-    if (batch == NULL || batch->entry != entry) {
+    outbox_slot *outbox = outbox_of(self, entry);
+    struct batch *batch = outbox_read(outbox);
+    if (batch == NULL || batch_entry(batch) != entry) {
         batch = open_batch(self, outbox, entry);
         if (batch == NULL) {
             heap_give_locked(block);
@@ -128,7 +130,7 @@ static size_t sort_out_strays(struct batch *batch, void **same)
     size_t same_count = 0;
     uint32_t stray_count = 0;
     for (uint32_t i = 0; i < batch_count(batch); i++) {
-        if (likely(page_map_lookup(batch->blocks[i]) == batch->entry)) {
+        if (likely(page_map_lookup(batch->blocks[i]) == batch_entry(batch))) {
             same[same_count++] = batch->blocks[i];
         } else {
             batch->blocks[stray_count++] = batch->blocks[i];
@@ -149,7 +151,7 @@ struct batch *remote_free_drain(struct heap *heap, struct heap *self)
     while (batch != NULL) {
         struct batch *next = batch->next;
         void *same[BATCH_BLOCK_COUNT];
-        class_id cls = (class_id)page_entry_class(batch->entry);
+        class_id cls = (class_id)page_entry_class(batch_entry(batch));
         atomic_fetch_sub_explicit(&heap->mailbox_bytes, batch_bytes(batch), memory_order_relaxed);
         size_t count = sort_out_strays(batch, same);
         size_t kept = self == heap ? bin_push_many(heap, cls, same, count) : 0;
@@ -165,6 +167,29 @@ struct batch *remote_free_drain(struct heap *heap, struct heap *self)
         batch = next;
     }
     return strays;
+}
+
+static void add_counts(const struct batch *batch, size_t *counts)
+{
+    unsigned cls = page_entry_class(batch_entry(batch));
+    if (cls < CLASS_COUNT) {
+        counts[cls] += batch_count(batch);
+    }
+}
+
+void remote_free_count(struct heap *heap, size_t *counts)
+{
+    for (size_t i = 0; i < OUTBOX_COUNT; i++) {
+        struct batch *batch = outbox_read(&heap->outboxes[i]);
+        if (batch != NULL) {
+            add_counts(batch, counts);
+        }
+    }
+    // Acquire: pairs with the release push in post.
+    struct batch *batch = atomic_load_explicit(&heap->mailbox, memory_order_acquire);
+    for (; batch != NULL; batch = batch->next) {
+        add_counts(batch, counts);
+    }
 }
 
 void remote_free_forward(struct heap *self, struct batch *strays)
