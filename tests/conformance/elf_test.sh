@@ -24,14 +24,14 @@ case $dynamic in *libhakmem.so.0*) ;; *) complain "its SONAME is not libhakmem.s
 case $dynamic in *NODELETE*) ;; *) complain "can be unloaded (no -z nodelete)" ;; esac
 case $dynamic in *TEXTREL*) complain "has text relocations" ;; esac
 needed=$(echo "$dynamic" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -e '^libc\.so' -e '^ld-linux' || true)
-[ -z "$needed" ] || complain "needs more than libc:" $needed
+[ -z "$needed" ] || complain "needs more than libc: $needed"
 if readelf -Wl "$library" | grep -E 'GNU_STACK.*RWE'; then
     complain "asks for an executable stack"
 fi
 
 allowed='^(hak_[a-z_0-9]+|malloc|free|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|valloc|pvalloc|malloc_usable_size|cfree|free_sized|free_aligned_sized|mallinfo2?|malloc_trim|mallopt|malloc_stats|malloc_info|__libc_[a-z_0-9]+|_Zn[wa][A-Za-z_0-9]*|_Zd[la][A-Za-z_0-9]*|HAKMEM_[A-Z0-9._]+)$'
 extra=$(nm -D --defined-only "$library" | awk '{ sub(/@.*/, "", $NF); print $NF }' | grep -vE "$allowed" || true)
-[ -z "$extra" ] || complain "exports undocumented names:" $extra
+[ -z "$extra" ] || complain "exports undocumented names: $extra"
 
 if [ "$(uname -m)" = x86_64 ]; then
     beyond=$(objdump -d --no-show-raw-insn "$library" | grep -m 3 -E '%[yz]mm|[[:space:]](tzcnt|lzcnt|popcnt|bextr|blsr|blsi|pdep|pext|andn|shlx|shrx|sarx|rorx|movbe|v[a-z]+[dqs])[[:space:]]' || true)

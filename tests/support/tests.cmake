@@ -5,8 +5,8 @@ enable_testing()
 
 # A sanitizer brings its own malloc, so nothing is preloaded in such a build: the tests that link
 # hak_core remain.
-if("${CMAKE_C_FLAGS} ${CMAKE_EXE_LINKER_FLAGS}" MATCHES "-fsanitize=(address|thread|leak|memory|undefined)")
-  set(HAK_TESTS_PRELOAD OFF)
+if(DEFINED HAK_PRELOAD)
+  set(HAK_TESTS_PRELOAD ${HAK_PRELOAD})
 else()
   set(HAK_TESTS_PRELOAD ON)
 endif()
