@@ -13,7 +13,8 @@
 
 enum {
     THREAD_COUNT = 8,
-    BLOCK_COUNT = 2000
+    BLOCK_COUNT = 2000,
+    LEAST_PLUGIN_COUNT = 10,
 };
 
 static struct {
@@ -37,15 +38,16 @@ static void *use_late_heap(void *unused)
     return unused;
 }
 
+// Loads plug-ins until the loader has no room left for one more.
 static void load_plugins(int count, char **paths)
 {
     for (int i = 0; i < count; i++) {
         void *(*touch)(size_t) = NULL;
         void *plugin = dlopen(paths[i], RTLD_NOW);
         if (plugin == NULL) {
-            (void)fprintf(stderr, "%s\n", dlerror());
+            EXPECT(i >= LEAST_PLUGIN_COUNT);
+            return;
         }
-        REQUIRE(plugin != NULL);
         *(void **)&touch = dlsym(plugin, "plugin_touch");
         free(touch(10));
     }

@@ -12,7 +12,7 @@ for name in _int_malloc _int_free ptmalloc_init; do
     fi
 done
 for name in malloc free calloc realloc memalign; do
-    count=$("$nm" "$program" | grep -cE " [TWi] $name\$" || true)
+    count=$("$nm" "$program" | grep -cE " [TtWwi] $name\$" || true)
     if [ "$count" != 1 ]; then
         echo "$program: $name is defined $count times"
         bad=1

@@ -15,10 +15,11 @@ static void *free_and_flush(void *block)
 int main(void)
 {
     pthread_t thread;
+    void *neighbour = misuse_malloc(90);  // keeps the slab in use
     void *block = misuse_malloc(90);
     REQUIRE(pthread_create(&thread, NULL, free_and_flush, block) == 0);
     (void)pthread_join(thread, NULL);
     misuse_free(block);
     misuse_flush();
-    return 0;
+    return neighbour == NULL;
 }

@@ -77,6 +77,7 @@ void check_in_child(const char *name, void (*body)(void), unsigned seconds)
     char buffer[TEXT_BYTES];
     pid_t pid = fork();
     if (pid == 0) {
+        atomic_store_explicit(&check.failure_count, 0, memory_order_relaxed);
         (void)alarm(seconds);
         body();
         _exit(check_result());
