@@ -26,6 +26,13 @@
 
 #define HAK_API __attribute__((visibility("default")))
 
+// The function looks at the address only, so it may point to what isn't initialised.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
+#    define HAK_UNREAD __attribute__((access(none, 1)))
+#else
+#    define HAK_UNREAD
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -99,7 +106,7 @@ HAK_API size_t hak_good_size(size_t bytes);
 
 // True when `address` lies in memory that this heap serves blocks from: the start of a large block
 // or any place in a run of smaller ones.  It says nothing of whether the block there is live.
-HAK_API bool hak_owns(const void *address);
+HAK_API bool hak_owns(const void *address) HAK_UNREAD;
 
 // ---- Memory and its return ----------------------------------------------------------------------
 

@@ -122,7 +122,7 @@ static struct large *map_fresh(size_t bytes, size_t align_bytes)
     if (base == NULL) {
         return NULL;
     }
-    if (!page_map_extend((uintptr_t)base, bytes)) {
+    if (!page_map_extend((uintptr_t)base, 1)) {
         (void)os_unmap(base, bytes);
         return NULL;
     }
@@ -262,40 +262,31 @@ size_t large_purge(size_t keep_bytes)
 }
 
 // The record of a block whose pages were moved to `base`.
-static struct large *move_record(const struct large *old, void *base, size_t bytes)
+static struct large *move_record(const struct large *old, void *base)
 {
     struct large *record = record_of(base);
     record->owned = old->owned;
     record->entry = old->entry;
     record->span.base = (uintptr_t)base;
-    record->mapped_bytes = bytes;
     return record;
 }
 
-// Where there is no room behind the block, its pages move to a range that was mapped for them, so
-// that nothing can fail once they have moved.
-static struct large *move_pages(struct large *record, size_t bytes)
-{
-    struct large *target = map_fresh(bytes, os_page_bytes());
-    if (target == NULL) {
-        return NULL;
-    }
-    void *base = (void *)target->span.base;
-    size_t old_bytes = record->mapped_bytes;
-    if (os_move((void *)record->span.base, old_bytes, base, bytes) != 0) {
-        (void)os_unmap(base, bytes);
-        budget_subtract(&budget.mapped_bytes, bytes);
-        return NULL;
-    }
-    budget_subtract(&budget.mapped_bytes, old_bytes);
-    return move_record(record, base, bytes);
-}
-
+// Where the pages will go is known only when they are there, and then nothing may fail: so the part
+// of the page map that they may need is made before.
 static struct large *resize_pages(struct large *record, size_t bytes)
 {
     size_t old_bytes = record->mapped_bytes;
-    if (os_resize((void *)record->span.base, old_bytes, bytes) != 0) {
-        return move_pages(record, bytes);
+    char *zone = page_map_reserve_zone();
+    if (zone == NULL) {
+        return NULL;
+    }
+    void *base = os_resize((void *)record->span.base, old_bytes, bytes);
+    page_map_extend_with(base != NULL ? (uintptr_t)base : record->span.base, zone);
+    if (base == NULL) {
+        return NULL;
+    }
+    if ((uintptr_t)base != record->span.base) {
+        record = move_record(record, base);
     }
     if (bytes > old_bytes) {
         budget_add(&budget.mapped_bytes, bytes - old_bytes);

@@ -47,20 +47,12 @@ static enum slab_list list_for(const struct slab *slab)
     return free_count != 0 ? SLAB_MOSTLY_USED : SLAB_FULL;
 }
 
-// What a slab adds to its owner's free_bytes.
-static int64_t purgeable_bytes(const struct slab *slab)
-{
-    return (int64_t)(slab->free_count * size_class_bytes(slab->cls)) -
-           (int64_t)slab_purged_bytes(slab);
-}
-
 static void count_slab(struct slab *slab, int sign)
 {
     struct slab_class *class = &slab->owner->classes[slab->cls];
     class->slab_count += (size_t)sign;
     class->block_count += (size_t)sign * slab->capacity;
     class->free_count += (size_t)sign * slab->free_count;
-    slab->owner->free_bytes += sign * purgeable_bytes(slab);
     slab->owner->taken_bytes +=
         (size_t)sign * (size_t)(slab->capacity - slab->free_count) * size_class_bytes(slab->cls);
 }
@@ -144,6 +136,26 @@ bool slab_add(struct slab_owner *owner, class_id cls)
     return true;
 }
 
+// Marks a block free.  Dies on one that is free already or that doesn't begin where a block does.
+static inline void give_block(struct slab *slab, void *block)
+{
+    size_t distance = (uintptr_t)block - slab->first;
+    size_t index = size_class_index(slab->cls, distance);
+    size_t block_bytes = size_class_bytes(slab->cls);
+    if (unlikely(index >= slab->capacity || index * block_bytes != distance)) {
+        die_misuse("free", block, 0);
+    }
+    uint64_t bit = 1ull << (index % 64);
+    if (unlikely((slab->bitmap[index / 64] & bit) != 0)) {
+        die_misuse("double free", block, block_bytes);
+    }
+    slab->bitmap[index / 64] |= bit;
+    slab->free_count++;
+    if (index / 64 < slab->search_word) {
+        slab->search_word = (uint16_t)(index / 64);
+    }
+}
+
 // Takes blocks of one slab; at least one is free.
 static size_t take_blocks(struct slab *slab, void **blocks, size_t want)
 {
@@ -166,8 +178,11 @@ static size_t take_blocks(struct slab *slab, void **blocks, size_t want)
     }
     slab->search_word = (uint16_t)word;
     slab->free_count = (uint16_t)(slab->free_count - taken);
-    if (unlikely(slab->purged != 0)) {
-        slab_unpurge(slab, blocks, taken);
+    if (unlikely(slab->purged != 0) && !slab_unpurge(slab, blocks, taken)) {
+        for (size_t i = 0; i < taken; i++) {
+            give_block(slab, blocks[i]);
+        }
+        return 0;
     }
     return taken;
 }
@@ -188,35 +203,17 @@ size_t slab_refill(struct slab_owner *owner, class_id cls, void **blocks, size_t
     size_t taken = 0;
     struct slab *slab = NULL;
     while (taken < want && (slab = fullest_slab(class)) != NULL) {
-        taken += take_blocks(slab, blocks + taken, want - taken);
+        size_t count = take_blocks(slab, blocks + taken, want - taken);
+        taken += count;
         replace(slab);
+        if (unlikely(count == 0)) {
+            break;  // its pages were purged, and the limit doesn't allow them again
+        }
     }
     class->free_count -= taken;
-    size_t bytes = taken * size_class_bytes(cls);
-    owner->free_bytes -= (int64_t)bytes;
-    owner->taken_bytes += bytes;
+    owner->taken_bytes += taken * size_class_bytes(cls);
     owner->refill_count++;
     return taken;
-}
-
-// Marks a block free.  Dies on one that is free already or that doesn't begin where a block does.
-static inline void give_block(struct slab *slab, void *block)
-{
-    size_t distance = (uintptr_t)block - slab->first;
-    size_t index = size_class_index(slab->cls, distance);
-    size_t block_bytes = size_class_bytes(slab->cls);
-    if (unlikely(index >= slab->capacity || index * block_bytes != distance)) {
-        die_misuse("free", block, 0);
-    }
-    uint64_t bit = 1ull << (index % 64);
-    if (unlikely((slab->bitmap[index / 64] & bit) != 0)) {
-        die_misuse("double free", block, block_bytes);
-    }
-    slab->bitmap[index / 64] |= bit;
-    slab->free_count++;
-    if (index / 64 < slab->search_word) {
-        slab->search_word = (uint16_t)(index / 64);
-    }
 }
 
 void slab_flush(struct slab_owner *owner, class_id cls, void *const *blocks, size_t count)
@@ -230,12 +227,11 @@ void slab_flush(struct slab_owner *owner, class_id cls, void *const *blocks, siz
         // Counted block by block: release() takes the whole slab out of the sums.
         owner->classes[cls].free_count++;
         give_block(slab, blocks[i]);
-        owner->free_bytes += (int64_t)size_class_bytes(cls);
         owner->taken_bytes -= size_class_bytes(cls);
+        if (slab->list >= SLAB_HALF_USED) {
+            owner->emptied_bytes += slab_emptied_bytes(slab, blocks[i]);
+        }
         replace(slab);
-    }
-    if (owner->free_bytes < owner->purge_floor) {
-        owner->purge_floor = owner->free_bytes;
     }
     owner->flush_count++;
 }
@@ -261,6 +257,30 @@ bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls)
     place(slab);
     lock_give(&to->lock);
     return true;
+}
+
+bool slab_block_is_free(const void *block)
+{
+    const struct slab *slab = slab_of(block);
+    size_t index = size_class_index(slab->cls, (uintptr_t)block - slab->first);
+    return (slab->bitmap[index / 64] >> (index % 64) & 1) != 0;
+}
+
+// The record of a slab that was given back says what it was until the unit is used anew.
+void slab_die_unknown(const void *pointer)
+{
+    uintptr_t address = (uintptr_t)pointer;
+    if (page_map_covers(address) && page_map_zone(address) != (char *)&page_map &&
+        span_of_unit(address)->state == SPAN_FREE) {
+        const struct slab *slab = (const struct slab *)(void *)span_of_unit(address);
+        size_t distance = address - slab->first;
+        bool was_block = slab->cls != 0 && slab->cls < CLASS_COUNT && distance < UNIT_BYTES &&
+                         distance % size_class_bytes(slab->cls) == 0;
+        if (was_block) {
+            die_misuse("double free", pointer, size_class_bytes(slab->cls));
+        }
+    }
+    die_misuse("free", pointer, 0);
 }
 
 void slab_detach(struct slab *slab)

@@ -60,9 +60,8 @@ struct slab_owner {
     struct slab_class classes[CLASS_COUNT];
     struct slab *detached;  // out of refill's sight while their pages are purged
     bool is_purging;
-    int64_t free_bytes;   // in free blocks, less the purged granules: what a purge could find
-    int64_t purge_floor;  // free_bytes after the last purge, or the least since
-    size_t taken_bytes;   // in blocks that are out of the slabs
+    size_t emptied_bytes;  // pages that became empty inside slabs since the last purge, at most
+    size_t taken_bytes;    // in blocks that are out of the slabs
     size_t refill_count;
     size_t flush_count;
 };
@@ -87,8 +86,8 @@ void slab_flush(struct slab_owner *owner, class_id cls, void *const *blocks, siz
 // the other; the caller holds a lock that keeps both owners and fork away.  False: there is none.
 bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls);
 
-// True when enough was freed since the last purge to make one worth its while.  Under the lock.
-bool slab_purge_is_due(struct slab_owner *owner);
+// True when enough pages became empty since the last purge to make one worth its while.
+bool slab_purge_is_due(const struct slab_owner *owner);
 
 // Gives the empty pages of partly used slabs back to the system.  Takes and drops the lock; the
 // caller holds none.  Returns the bytes given back.
@@ -96,6 +95,13 @@ size_t slab_purge(struct slab_owner *owner);
 
 // Ends a purge whose thread is gone: in a forked child.
 void slab_purge_forget(struct slab_owner *owner);
+
+// Dies with the best explanation of a pointer that free was given and that lies in no slab now: it
+// may be in one that was given to the page heap when its last block was freed.
+HAK_COLD _Noreturn void slab_die_unknown(const void *pointer);
+
+// Is the block, which lies in a slab, free by the slab's bitmap?  Under the lock.
+bool slab_block_is_free(const void *block);
 
 // Gives every slab to the page heap, live blocks or not.
 void slab_release_all(struct slab_owner *owner);

@@ -19,7 +19,7 @@ unsigned slab_granule_shift(const struct slab *slab)
     return log2_floor(least_bytes - 1) + 1;
 }
 
-void slab_unpurge(struct slab *slab, void *const *blocks, size_t count)
+bool slab_unpurge(struct slab *slab, void *const *blocks, size_t count)
 {
     unsigned shift = slab_granule_shift(slab);
     size_t block_bytes = size_class_bytes(slab->cls);
@@ -29,10 +29,11 @@ void slab_unpurge(struct slab *slab, void *const *blocks, size_t count)
         used |= bits_between(start >> shift, (start + block_bytes - 1) >> shift);
     }
     used &= slab->purged;
-    size_t bytes = (size_t)__builtin_popcountll(used) << shift;
+    if (!budget_commit((size_t)__builtin_popcountll(used) << shift)) {
+        return false;
+    }
     slab->purged &= ~used;
-    slab->owner->free_bytes += (int64_t)bytes;
-    budget_commit_anyway(bytes);
+    return true;
 }
 
 // Is every block free that touches bytes [start, start + bytes) of the slab?
@@ -65,10 +66,24 @@ static uint64_t empty_granules(const struct slab *slab)
     return empty;
 }
 
-bool slab_purge_is_due(struct slab_owner *owner)
+// Looks at the first and the last granule that the block touches; those between are its own.
+size_t slab_emptied_bytes(const struct slab *slab, const void *block)
 {
-    int64_t slack = (int64_t)(gates.dirty_limit / 4 + owner->taken_bytes / 8);
-    return owner->free_bytes - owner->purge_floor > slack;
+    unsigned shift = slab_granule_shift(slab);
+    size_t granule_bytes = (size_t)1 << shift;
+    size_t start = (uintptr_t)block - slab->span.base;
+    size_t first = start >> shift;
+    size_t last = (start + size_class_bytes(slab->cls) - 1) >> shift;
+    size_t empty_count = last > first ? last - first - 1 : 0;
+    empty_count += range_is_free(slab, first << shift, granule_bytes);
+    empty_count += last > first && range_is_free(slab, last << shift, granule_bytes);
+    return empty_count << shift;
+}
+
+// Read without the lock: a wrong answer only moves the purge to another call.
+__attribute__((no_sanitize_thread)) bool slab_purge_is_due(const struct slab_owner *owner)
+{
+    return owner->emptied_bytes > gates.dirty_limit / 4 + owner->taken_bytes / 16;
 }
 
 // Purges each run of pending granules; those that the system refuses are no longer pending.
@@ -104,12 +119,11 @@ static void detach_purgeable(struct slab *slab)
     }
 }
 
-static size_t finish(struct slab_owner *owner, struct slab *slab)
+static size_t finish(struct slab *slab)
 {
     size_t bytes = (size_t)__builtin_popcountll(slab->pending) << slab_granule_shift(slab);
     slab->purged |= slab->pending;
     slab->pending = 0;
-    owner->free_bytes -= (int64_t)bytes;
     budget_uncommit(bytes);
     slab_reattach(slab);
     return bytes;
@@ -126,6 +140,7 @@ size_t slab_purge(struct slab_owner *owner)
         return 0;
     }
     owner->is_purging = true;
+    owner->emptied_bytes = 0;
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         detach_purgeable(owner->classes[cls].list[SLAB_MOSTLY_FREE]);
         detach_purgeable(owner->classes[cls].list[SLAB_HALF_USED]);
@@ -138,9 +153,8 @@ size_t slab_purge(struct slab_owner *owner)
     }
     lock_take(&owner->lock);
     while (owner->detached != NULL) {
-        purged_bytes += finish(owner, owner->detached);
+        purged_bytes += finish(owner->detached);
     }
-    owner->purge_floor = owner->free_bytes;
     owner->is_purging = false;
     lock_give(&owner->lock);
     return purged_bytes;

@@ -22,8 +22,12 @@ static inline size_t slab_purged_bytes(const struct slab *slab)
     return (size_t)__builtin_popcountll(slab->purged) << slab_granule_shift(slab);
 }
 
-// The blocks are about to be used: their granules count as committed again.  Under the lock.
-HAK_COLD void slab_unpurge(struct slab *slab, void *const *blocks, size_t count);
+// The blocks are about to be used: their granules count as committed again.  False when the limit
+// forbids that.  Under the lock.
+HAK_COLD bool slab_unpurge(struct slab *slab, void *const *blocks, size_t count);
+
+// The bytes of granules that became empty when `block` was marked free.  Under the lock.
+size_t slab_emptied_bytes(const struct slab *slab, const void *block);
 
 // For slab_purge: out of the lists, so that nothing is taken from the slab while the lock is
 // dropped; and back.  Under the lock.

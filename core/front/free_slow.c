@@ -54,7 +54,7 @@ void free_slow(void *pointer)
     }
     struct heap *owner = heap_registry_lookup(page_entry_tag(entry));
     if (unlikely(owner == NULL || cls == 0 || cls >= CLASS_COUNT)) {
-        die_misuse("free", pointer, 0);
+        slab_die_unknown(pointer);
     }
     if (owner == heap && heap->kind == HEAP_THREAD) {
         free_own(heap, (class_id)cls, pointer);

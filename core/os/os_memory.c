@@ -73,17 +73,10 @@ int os_purge(void *address, size_t bytes)
     return (int)-counted_call(SYS_madvise, address, bytes, MADV_DONTNEED, 0, 0);
 }
 
-int os_resize(void *address, size_t old_bytes, size_t bytes)
+void *os_resize(void *address, size_t old_bytes, size_t bytes)
 {
-    long result = counted_call(SYS_mremap, address, old_bytes, (long)bytes, 0, 0);
-    return (result < 0 && result > -4096) ? (int)-result : 0;
-}
-
-int os_move(void *address, size_t old_bytes, void *target, size_t bytes)
-{
-    long result = counted_call(SYS_mremap, address, old_bytes, (long)bytes,
-                               MREMAP_MAYMOVE | MREMAP_FIXED, (long)target);
-    return (result < 0 && result > -4096) ? (int)-result : 0;
+    long result = counted_call(SYS_mremap, address, old_bytes, (long)bytes, MREMAP_MAYMOVE, 0);
+    return (result < 0 && result > -4096) ? NULL : (void *)result;
 }
 
 int os_guard(void *address, size_t bytes)

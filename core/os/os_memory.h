@@ -22,12 +22,9 @@ int os_unmap(void *address, size_t bytes);
 // Gives the pages back; they read as zero afterwards.
 int os_purge(void *address, size_t bytes);
 
-// Grows or shrinks a mapping where it is.  ENOMEM: there is no room after it.
-int os_resize(void *address, size_t old_bytes, size_t bytes);
-
-// Moves a mapping's pages over a mapping of `bytes` bytes at `target`, which they replace; the old
-// range is unmapped.  On failure nothing has changed.
-int os_move(void *address, size_t old_bytes, void *target, size_t bytes);
+// Grows or shrinks a mapping, moving its pages if there is no room behind it.  NULL on failure, and
+// then nothing has changed.
+void *os_resize(void *address, size_t old_bytes, size_t bytes);
 
 // No access from here on: a guard.
 int os_guard(void *address, size_t bytes);

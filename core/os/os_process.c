@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     SENTENCE_BYTES = 256,
@@ -20,6 +21,11 @@ enum {
 bool os_is_secure_execution(void)
 {
     return getauxval(AT_SECURE) != 0;
+}
+
+char *const *os_environment(void)
+{
+    return environ;
 }
 
 uint64_t os_random_seed(void)

@@ -13,6 +13,9 @@
 // True for setuid programs and their like, which must not listen to their caller's environment.
 bool os_is_secure_execution(void);
 
+// The environment as it is now, NULL before libc's start; getenv is not used, it can be interposed.
+char *const *os_environment(void);
+
 // 64 random bits that the kernel gave this process at start; no system call.
 uint64_t os_random_seed(void);
 

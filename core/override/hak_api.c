@@ -179,6 +179,7 @@ void hak_thread_flush(void)
 
 size_t hak_limit_set(size_t limit_bytes)
 {
+    gates.limit = limit_bytes;  // so that hak_ctl_get tells what is in force
     return atomic_exchange_explicit(&budget.limit_bytes, limit_bytes, memory_order_relaxed);
 }
 

@@ -112,4 +112,3 @@ SAME_AS(realloc) void *__libc_realloc(void *block, size_t bytes);
 SAME_AS(memalign) void *__libc_memalign(size_t alignment, size_t bytes);
 SAME_AS(valloc) void *__libc_valloc(size_t bytes);
 SAME_AS(pvalloc) void *__libc_pvalloc(size_t bytes);
-SAME_AS(posix_memalign) int __posix_memalign(void **block, size_t alignment, size_t bytes);

@@ -19,7 +19,6 @@ void *__libc_realloc(void *block, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 void *__libc_valloc(size_t bytes);
 void *__libc_pvalloc(size_t bytes);
-int __posix_memalign(void **block, size_t alignment, size_t bytes);
 struct mallinfo __libc_mallinfo(void);
 int __libc_mallopt(int parameter, int value);
 

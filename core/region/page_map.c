@@ -6,8 +6,15 @@
 
 struct page_map page_map __attribute__((aligned(64)));
 
-// Held while zones are added.
-static struct lock extend_lock;
+enum {
+    ZONE_BYTES = ZONE_UNIT_COUNT * (sizeof(page_entry) + UNIT_RECORD_BYTES),
+};
+
+// Guarded by its lock, which is held while zones are added.
+static struct {
+    struct lock lock;
+    char *spare_zone;  // made for a range that turned out not to need it
+} extension;
 
 void page_map_set(uintptr_t address, size_t unit_count, page_entry entry)
 {
@@ -23,16 +30,52 @@ static bool zone_exists(size_t zone)
     return atomic_load_explicit(&page_map.zone_distance[zone], memory_order_relaxed) != 0;
 }
 
-static bool add_zone(size_t zone)
+static char *take_zone(void)
 {
-    char *memory = record_map(ZONE_UNIT_COUNT * (sizeof(page_entry) + UNIT_RECORD_BYTES));
-    if (memory == NULL) {
-        return false;
-    }
+    char *zone = extension.spare_zone;
+    extension.spare_zone = NULL;
+    return zone != NULL ? zone : record_map(ZONE_BYTES);
+}
+
+static void publish_zone(size_t zone, const char *memory)
+{
     uintptr_t distance = (uintptr_t)memory - (uintptr_t)&page_map;
     // Partner: the relaxed load in page_map_zone; see the comment on struct page_map.
     atomic_store_explicit(&page_map.zone_distance[zone], distance, memory_order_release);
-    return true;
+}
+
+static bool add_zone(size_t zone)
+{
+    char *memory = take_zone();
+    if (memory != NULL) {
+        publish_zone(zone, memory);
+    }
+    return memory != NULL;
+}
+
+char *page_map_reserve_zone(void)
+{
+    lock_take(&extension.lock);
+    char *zone = take_zone();
+    lock_give(&extension.lock);
+    return zone;
+}
+
+// The address lies below the top of the map: the kernel hands out higher ones on request only.
+void page_map_extend_with(uintptr_t address, char *reserved_zone)
+{
+    lock_take(&extension.lock);
+    if (!zone_exists(address >> ZONE_SHIFT)) {
+        publish_zone(address >> ZONE_SHIFT, reserved_zone);
+        reserved_zone = NULL;
+    } else if (extension.spare_zone == NULL) {
+        extension.spare_zone = reserved_zone;
+        reserved_zone = NULL;
+    }
+    lock_give(&extension.lock);
+    if (reserved_zone != NULL) {
+        record_unmap(reserved_zone, ZONE_BYTES);
+    }
 }
 
 bool page_map_extend(uintptr_t address, size_t bytes)
@@ -42,20 +85,20 @@ bool page_map_extend(uintptr_t address, size_t bytes)
         return false;
     }
     bool is_done = true;
-    lock_take(&extend_lock);
+    lock_take(&extension.lock);
     for (size_t zone = address >> ZONE_SHIFT; is_done && zone <= last >> ZONE_SHIFT; zone++) {
         is_done = zone_exists(zone) || add_zone(zone);
     }
-    lock_give(&extend_lock);
+    lock_give(&extension.lock);
     return is_done;
 }
 
 void page_map_lock(void)
 {
-    lock_take(&extend_lock);
+    lock_take(&extension.lock);
 }
 
 void page_map_unlock(void)
 {
-    lock_give(&extend_lock);
+    lock_give(&extension.lock);
 }

@@ -120,6 +120,11 @@ void page_map_set(uintptr_t address, size_t unit_count, page_entry entry);
 // range lies above the addresses that the map covers.  Any thread may call.
 bool page_map_extend(uintptr_t address, size_t bytes);
 
+// For a range whose address is known only afterwards: first makes sure of a zone, NULL when memory is
+// out; then gives it to the map for `address`, which uses it or keeps it for later.
+char *page_map_reserve_zone(void);
+void page_map_extend_with(uintptr_t address, char *reserved_zone);
+
 // Around fork.
 void page_map_lock(void);
 void page_map_unlock(void);

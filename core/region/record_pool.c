@@ -36,6 +36,15 @@ void *record_map(size_t bytes)
     return memory + page_bytes;
 }
 
+void record_unmap(void *memory, size_t bytes)
+{
+    size_t page_bytes = os_page_bytes();
+    size_t whole_bytes = align_up(bytes, page_bytes) + 2 * page_bytes;
+    if (os_unmap((char *)memory - page_bytes, whole_bytes) == 0) {
+        budget_subtract(&budget.mapped_bytes, whole_bytes);
+    }
+}
+
 static bool add_chunk(size_t bytes)
 {
     size_t chunk_bytes = record_pool.chunk_bytes != 0 ? record_pool.chunk_bytes : CHUNK_BYTES_FIRST;
@@ -54,6 +63,9 @@ void *record_take(size_t bytes)
 {
     void *record = NULL;
     bytes = align_up(bytes, RECORD_ALIGN_BYTES);
+    if (!budget_commit(bytes)) {
+        return NULL;
+    }
     lock_take(&record_pool.lock);
     if (bytes <= record_pool.free_bytes || add_chunk(bytes)) {
         record = record_pool.free_start;
@@ -62,8 +74,9 @@ void *record_take(size_t bytes)
     }
     lock_give(&record_pool.lock);
     if (record != NULL) {
-        budget_commit_anyway(bytes);
         budget_add(&budget.record_bytes, bytes);
+    } else {
+        budget_subtract(&budget.committed_bytes, bytes);
     }
     return record;
 }

@@ -16,6 +16,9 @@ void *record_take(size_t bytes);
 // of it becomes resident, so it counts as mapped but not as committed.
 void *record_map(size_t bytes);
 
+// Unmaps what record_map made.
+void record_unmap(void *memory, size_t bytes);
+
 // Around fork.
 void record_pool_lock(void);
 void record_pool_unlock(void);

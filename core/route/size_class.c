@@ -12,8 +12,9 @@
     TINY_ROWS(512, X)                                                                              \
     TINY_ROWS(768, X)                                                                              \
     DOUBLING(256, X)                                                                               \
-    DOUBLING(512, X) DOUBLING(1024, X) DOUBLING(2048, X) DOUBLING(4096, X) DOUBLING(8192, X)       \
-        DOUBLING(16384, X) DOUBLING(32768, X)
+    DOUBLING(512, X)                                                                               \
+    DOUBLING(1024, X)                                                                              \
+    DOUBLING(2048, X) DOUBLING(4096, X) DOUBLING(8192, X) DOUBLING(16384, X) DOUBLING(32768, X)
 
 #define BYTES_ENTRY(bytes)      (bytes),
 #define RECIPROCAL_ENTRY(bytes) ((1ull << RECIPROCAL_SHIFT) + (bytes)-1) / (bytes),

@@ -91,16 +91,36 @@ static struct block *next_checked(const struct heap *heap, class_id cls, struct 
     return next;
 }
 
+// A list ended before its count did: its last block's link was written after the block was freed, by
+// the program or by a second free, which put it on a list again.
+static HAK_COLD _Noreturn void die_of_short_list(const struct heap *heap, class_id cls,
+                                                 const struct block *last)
+{
+    const struct block *block = heap->bins.head[cls];
+    for (uint32_t i = bin_count(heap, cls); i != 0 && block != NULL; i--) {
+        if (block == last) {
+            die_misuse("double free", last, size_class_bytes(cls));
+        }
+        block = link_decode(block->link, heap->link_key);
+    }
+    if (last != NULL && slab_block_is_free(last)) {
+        die_misuse("double free", last, size_class_bytes(cls));
+    }
+    die_damaged(last, size_class_bytes(cls));
+}
+
 // Gives a list back to the slabs.
 static void flush_list(struct heap *heap, class_id cls, struct block *block, uint32_t count)
 {
+    const struct block *last = NULL;
     while (count != 0) {
         void *blocks[FLUSH_COUNT];
         size_t taken = 0;
         for (; taken < FLUSH_COUNT && count != 0; count--) {
             if (unlikely(block == NULL)) {
-                die("a list of free blocks is shorter than its count: memory was overwritten");
+                die_of_short_list(heap, cls, last);
             }
+            last = block;
             blocks[taken++] = block;
             block = next_checked(heap, cls, block);
         }

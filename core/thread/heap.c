@@ -63,7 +63,7 @@ void heap_give_locked(void *block)
         unsigned cls = page_entry_class(entry);
         struct heap *owner = heap_registry_lookup(page_entry_tag(entry));
         if (owner == NULL || cls == 0 || cls >= CLASS_COUNT) {
-            die_misuse("free", block, 0);
+            slab_die_unknown(block);
         }
         lock_take(&owner->slabs.lock);
         bool is_owner = page_map_lookup(block) == entry;
@@ -132,7 +132,13 @@ void heap_purge_if_due(struct heap *heap)
     if (unlikely(dirty_bytes > limit)) {
         (void)purge_pages(limit - limit / 4);
     }
-    // Read without the lock: a wrong answer only moves the purge to the next call.
+    // A slab with purged pages that was given back counts as whole: under a heap limit, as resident
+    // as the limit allows.
+    size_t heap_limit = budget_read(&budget.limit_bytes);
+    if (unlikely(heap_limit != 0 && committed_bytes > heap_limit)) {
+        size_t excess_bytes = committed_bytes - heap_limit;
+        (void)purge_pages(dirty_bytes - min_size(excess_bytes, dirty_bytes));
+    }
     if (unlikely(slab_purge_is_due(&heap->slabs))) {
         (void)slab_purge(&heap->slabs);
     }

@@ -13,7 +13,6 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <unistd.h>
 
 // Guarded by process.lock, except the flags: each is stored with release after what it announces
 // and loaded with acquire.
@@ -96,7 +95,7 @@ bool process_start(void)
     if (likely(atomic_load_explicit(&process.is_started, memory_order_acquire))) {
         return true;
     }
-    settle(environ);
+    settle(os_environment());
     lock_take(&process.lock);
     if (!atomic_load_explicit(&process.is_settled, memory_order_relaxed)) {
         route_table_init();
@@ -119,7 +118,7 @@ void process_settle(struct heap *heap)
 {
     // Pairs with the release store in settle.
     if (unlikely(!atomic_load_explicit(&process.is_settled, memory_order_acquire))) {
-        settle(environ);
+        settle(os_environment());
         if (!atomic_load_explicit(&process.is_settled, memory_order_relaxed)) {
             return;
         }

@@ -8,6 +8,8 @@
 enum {
     OUTBOX_BYTES_MOST = 64 << 10,    // of blocks that a thread holds back in its outboxes
     MAILBOX_BYTES_MOST = 256 << 10,  // above: whoever posts sees to it that the mailbox is emptied
+    BATCH_BYTES_LEAST = 8 << 10,     // what a batch in a mailbox counts for at least: each of its
+                                     // blocks, however small, may keep a page from going back
 };
 
 typedef _Atomic(struct batch *) outbox_slot;
@@ -20,6 +22,12 @@ static struct batch *outbox_read(outbox_slot *outbox)
 static size_t batch_bytes(const struct batch *batch)
 {
     return batch_count(batch) * size_class_bytes((class_id)page_entry_class(batch_entry(batch)));
+}
+
+// What a batch adds to its owner's mailbox_bytes.
+static size_t batch_weight(const struct batch *batch)
+{
+    return max_size(batch_bytes(batch), BATCH_BYTES_LEAST);
 }
 
 // The owner is idle, ended, or slow to look: empty its mailbox in its place.
@@ -42,7 +50,7 @@ static void drain_for(struct heap *owner, struct heap *self)
 static void post(struct heap *self, struct batch *batch)
 {
     struct heap *owner = heap_registry_lookup(page_entry_tag(batch_entry(batch)));
-    size_t bytes = batch_bytes(batch);
+    size_t bytes = batch_weight(batch);
     struct batch *first = atomic_load_explicit(&owner->mailbox, memory_order_relaxed);
     do {
         batch->next = first;
@@ -152,7 +160,7 @@ struct batch *remote_free_drain(struct heap *heap, struct heap *self)
         struct batch *next = batch->next;
         void *same[BATCH_BLOCK_COUNT];
         class_id cls = (class_id)page_entry_class(batch_entry(batch));
-        atomic_fetch_sub_explicit(&heap->mailbox_bytes, batch_bytes(batch), memory_order_relaxed);
+        atomic_fetch_sub_explicit(&heap->mailbox_bytes, batch_weight(batch), memory_order_relaxed);
         size_t count = sort_out_strays(batch, same);
         size_t kept = self == heap ? bin_push_many(heap, cls, same, count) : 0;
         if (kept < count) {
