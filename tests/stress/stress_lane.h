@@ -6,8 +6,8 @@
 // perhaps reallocated, and freed.  So the same seed replays the same operations; only how the lanes
 // interleave differs.
 //
-// A lane's thread ends every few thousand operations, with the lane's blocks still live, and starts
-// its successor, which goes on where it stopped.
+// A lane's thread ends after some hundreds to thousands of operations, with the lane's blocks still
+// live, and starts its successor, which goes on where it stopped.
 #ifndef TESTS_STRESS_LANE_H
 #define TESTS_STRESS_LANE_H
 
