@@ -2,7 +2,6 @@
 #include "backend/large.h"
 
 #include "base/bits.h"
-#include "base/check.h"
 #include "os/os_memory.h"
 #include "os/os_process.h"
 #include "os/os_thread.h"
@@ -116,7 +115,7 @@ static struct large *cache_take(size_t bytes, size_t align_bytes, bool is_clean)
     return NULL;
 }
 
-static struct large *map_fresh(size_t bytes, size_t align_bytes)
+static void *map_fresh(size_t bytes, size_t align_bytes)
 {
     char *base = os_map(bytes, align_bytes);
     if (base == NULL) {
@@ -127,26 +126,52 @@ static struct large *map_fresh(size_t bytes, size_t align_bytes)
         return NULL;
     }
     budget_add(&budget.mapped_bytes, bytes);
-    struct large *record = record_of(base);
-    record->span.base = (uintptr_t)base;
-    record->mapped_bytes = bytes;
-    return record;
+    return base;
 }
 
-static struct large *take_cached(size_t bytes, size_t align_bytes)
+// Makes a cached run a live block again; NULL when there is none that fits.
+static struct large *take_cached(const struct large_request *request, size_t bytes,
+                                 size_t align_bytes)
 {
     lock_take(&large.lock);
     struct large *record = cache_take(bytes, align_bytes, false);
-    if (record == NULL && (record = cache_take(bytes, align_bytes, true)) != NULL) {
-        if (!budget_commit(record->mapped_bytes)) {
-            cache_insert(record, true);
-            record = NULL;
-        }
-    } else if (record != NULL) {
-        record->is_clean = false;
+    if (record == NULL && (record = cache_take(bytes, align_bytes, true)) != NULL &&
+        !budget_commit(record->mapped_bytes)) {
+        cache_insert(record, true);
+        record = NULL;
+    }
+    if (record != NULL) {
+        make_live(record, request);
     }
     lock_give(&large.lock);
     return record;
+}
+
+// Makes the run at `base` a live block.  Under the lock.
+static void record_live(void *base, size_t bytes, const struct large_request *request)
+{
+    struct large *record = record_of(base);
+    record->span.base = (uintptr_t)base;
+    record->mapped_bytes = bytes;
+    make_live(record, request);
+}
+
+// Maps a run and makes it a live block.
+static void *take_fresh(const struct large_request *request, size_t bytes, size_t align_bytes)
+{
+    if (!budget_commit(bytes)) {
+        return NULL;
+    }
+    void *base = map_fresh(bytes, align_bytes);
+    if (base == NULL) {
+        budget_subtract(&budget.committed_bytes, bytes);
+        return NULL;
+    }
+    lock_take(&large.lock);
+    large.mapping_count++;
+    record_live(base, bytes, request);
+    lock_give(&large.lock);
+    return base;
 }
 
 void *large_take(const struct large_request *request, bool *is_zero)
@@ -159,25 +184,9 @@ void *large_take(const struct large_request *request, bool *is_zero)
     }
     // At most one large block may begin in a unit.
     bytes = max_size(bytes, UNIT_BYTES);
-    struct large *record = take_cached(bytes, align_bytes);
-    bool is_fresh = record == NULL;
-    if (is_fresh) {
-        if (!budget_commit(bytes)) {
-            return NULL;
-        }
-        record = map_fresh(bytes, align_bytes);
-        if (record == NULL) {
-            budget_subtract(&budget.committed_bytes, bytes);
-            return NULL;
-        }
-        record->is_clean = true;
-    }
-    *is_zero = record->is_clean;
-    lock_take(&large.lock);
-    large.mapping_count += is_fresh;
-    make_live(record, request);
-    lock_give(&large.lock);
-    return (void *)record->span.base;
+    struct large *record = take_cached(request, bytes, align_bytes);
+    *is_zero = record == NULL || record->is_clean;
+    return record != NULL ? (void *)record->span.base : take_fresh(request, bytes, align_bytes);
 }
 
 static struct large *live_record(const void *pointer)
@@ -229,12 +238,12 @@ static size_t purge_one(size_t keep_bytes)
     struct large *record = large.cached_bytes > keep_bytes ? take_longest_dirty() : NULL;
     bool is_unmapping = record != NULL && large.mapping_count <= MAPPINGS_MOST;
     large.mapping_count -= is_unmapping;
+    size_t bytes = record != NULL ? record->mapped_bytes : 0;
+    void *base = record != NULL ? (void *)record->span.base : NULL;
     lock_give(&large.lock);
     if (record == NULL) {
         return 0;
     }
-    size_t bytes = record->mapped_bytes;
-    void *base = (void *)record->span.base;
     bool is_gone = is_unmapping && os_unmap(base, bytes) == 0;
     if (is_gone) {
         budget_subtract(&budget.mapped_bytes, bytes);
@@ -261,68 +270,54 @@ size_t large_purge(size_t keep_bytes)
     return purged_bytes;
 }
 
-// The record of a block whose pages were moved to `base`.
-static struct large *move_record(const struct large *old, void *base)
-{
-    struct large *record = record_of(base);
-    record->owned = old->owned;
-    record->entry = old->entry;
-    record->span.base = (uintptr_t)base;
-    return record;
-}
-
 // Where the pages will go is known only when they are there, and then nothing may fail: so the part
 // of the page map that they may need is made before.
-static struct large *resize_pages(struct large *record, size_t bytes)
+static void *resize_pages(void *base, size_t old_bytes, size_t bytes)
 {
-    size_t old_bytes = record->mapped_bytes;
     char *zone = page_map_reserve_zone();
     if (zone == NULL) {
         return NULL;
     }
-    void *base = os_resize((void *)record->span.base, old_bytes, bytes);
-    page_map_extend_with(base != NULL ? (uintptr_t)base : record->span.base, zone);
-    if (base == NULL) {
+    void *resized = os_resize(base, old_bytes, bytes);
+    page_map_extend_with((uintptr_t)(resized != NULL ? resized : base), zone);
+    if (resized == NULL) {
         return NULL;
-    }
-    if ((uintptr_t)base != record->span.base) {
-        record = move_record(record, base);
     }
     if (bytes > old_bytes) {
         budget_add(&budget.mapped_bytes, bytes - old_bytes);
     } else {
         budget_subtract(&budget.mapped_bytes, old_bytes - bytes);
+        budget_uncommit(old_bytes - bytes);
     }
-    record->mapped_bytes = bytes;
-    return record;
+    return resized;
 }
 
 void *large_resize(void *pointer, size_t bytes)
 {
     lock_take(&large.lock);
     struct large *record = live_record(pointer);
-    size_t old_bytes = record->mapped_bytes;
-    bytes = align_up(bytes, os_page_bytes());
-    if (bytes > old_bytes && !budget_commit(bytes - old_bytes)) {
-        lock_give(&large.lock);
-        return NULL;
-    }
-    end_live(record);
-    lock_give(&large.lock);
-    struct large *resized = resize_pages(record, bytes);
-    size_t bytes_now = resized != NULL ? bytes : old_bytes;
-    if (bytes > bytes_now) {
-        budget_subtract(&budget.committed_bytes, bytes - bytes_now);
-    } else if (old_bytes > bytes_now) {
-        budget_uncommit(old_bytes - bytes_now);
-    }
-    record = resized != NULL ? resized : record;
     struct large_request request = {.owner_tag = page_entry_tag(record->entry),
                                     .owned = record->owned};
-    lock_take(&large.lock);
-    make_live(record, &request);
+    size_t old_bytes = record->mapped_bytes;
+    bytes = align_up(bytes, os_page_bytes());
+    bool is_allowed = bytes <= old_bytes || budget_commit(bytes - old_bytes);
+    if (is_allowed) {
+        end_live(record);
+    }
     lock_give(&large.lock);
-    return resized != NULL ? (void *)resized->span.base : NULL;
+    if (!is_allowed) {
+        return NULL;
+    }
+    // The block is the caller's, so nobody else looks at it now.
+    void *resized = resize_pages(pointer, old_bytes, bytes);
+    if (resized == NULL && bytes > old_bytes) {
+        budget_subtract(&budget.committed_bytes, bytes - old_bytes);
+    }
+    void *base = resized != NULL ? resized : pointer;
+    lock_take(&large.lock);
+    record_live(base, resized != NULL ? bytes : old_bytes, &request);
+    lock_give(&large.lock);
+    return resized;
 }
 
 void large_give_all(struct span **owned)

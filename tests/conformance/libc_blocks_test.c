@@ -55,10 +55,6 @@ static void paths_are_ours(void)
     EXPECT_OURS(get_current_dir_name());
     EXPECT_OURS(realpath("/proc/self/exe", NULL));
     EXPECT_OURS(canonicalize_file_name("/"));
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    EXPECT_OURS(tempnam("/tmp", "hak"));
-#pragma GCC diagnostic pop
 }
 
 static void lines_are_ours(void)

@@ -18,8 +18,8 @@ enum {
     SMALL_BYTES = 48,
     CYCLE_COUNT = 3,
     SWEEP_COUNT = 150,
-    SWEEP_STEP_BYTES = 36 << 10,
-    LEAST_BYTES = 4 << 20,  // with so much room, something must be had
+    SWEEP_STEP_BYTES = 60 << 10,
+    LEAST_BYTES = 8 << 20,  // with so much room, something must be had
 };
 
 static size_t sweep_index;
