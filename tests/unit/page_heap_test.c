@@ -271,42 +271,57 @@ static void where_a_long_arena_is_refused_a_short_one_serves(void **state)
     give_chain(taken);
 }
 
-// A free place of `bytes` in the middle of which a zone begins.
-static char *place_over_zone_border(size_t bytes)
+// A zone border with free addresses for an arena on both sides.
+static char *find_zone_border(void)
 {
-    char *probe = mmap(NULL, (size_t)2 * ZONE_BYTES, PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    size_t bytes = (size_t)ZONE_BYTES + ((size_t)256 << 20);
+    char *probe =
+        mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     assert_true(probe != MAP_FAILED);
-    uintptr_t border = ((uintptr_t)probe + ZONE_BYTES) & ~((uintptr_t)ZONE_BYTES - 1);
-    if (border < (uintptr_t)probe + bytes) {
-        border += ZONE_BYTES / 2 + (border - (uintptr_t)probe > bytes / 2 ? 0 : ZONE_BYTES / 2);
-        border &= ~((uintptr_t)ZONE_BYTES - 1);
-    }
-    assert_int_equal(munmap(probe, (size_t)2 * ZONE_BYTES), 0);
-    return (char *)border - bytes / 2;
+    assert_int_equal(munmap(probe, bytes), 0);
+    uintptr_t after_margin = (uintptr_t)probe + ((uintptr_t)128 << 20);
+    return (char *)((after_margin + ZONE_BYTES - 1) & ~((uintptr_t)ZONE_BYTES - 1));
 }
 
-static void no_span_lies_in_two_zones(void **state)
+static bool is_in_one_zone(const struct span *span)
+{
+    return span->base >> ZONE_SHIFT == (end_of(span) - 1) >> ZONE_SHIFT;
+}
+
+// An arena begins 32 units before the border, so a span of 33 would lie over it, were the parts one.
+static void spans_of_two_zones_are_never_merged(void **state)
 {
     (void)state;
     struct span *taken = exhaust(1);
-    char *place = place_over_zone_border((size_t)128 << 20);
-    os_refusal.next_map = place;
-    struct span *first = page_heap_take(SPAN_UNITS_MOST);
+    char *border = find_zone_border();
+    os_refusal.next_map = border - 32 * UNIT_BYTES;
+    struct span *first = page_heap_take(1);
     assert_non_null(first);
     assert_null(os_refusal.next_map);
-    assert_ptr_equal((char *)first->base, place);
-    struct span *more = exhaust(SPAN_UNITS_MOST);
-    first->next = more;
-    size_t upper_count = 0;
-    for (struct span *span = first; span != NULL; span = span->next) {
-        assert_int_equal(span->base >> ZONE_SHIFT, (end_of(span) - 1) >> ZONE_SHIFT);
-        upper_count += span->base >> ZONE_SHIFT != first->base >> ZONE_SHIFT;
-    }
+    first->next = exhaust(1);
     give_chain(first);
-    (void)page_heap_purge(0);
+    assert_int_equal(span_of_unit((uintptr_t)border - 1)->state, SPAN_FREE);
+    assert_int_equal(span_of_unit((uintptr_t)border)->state, SPAN_FREE);
+    struct span *longer = exhaust(33);
+    for (const struct span *span = longer; span != NULL; span = span->next) {
+        assert_true(is_in_one_zone(span));
+    }
+    assert_int_equal(span_of_unit((uintptr_t)border - 1)->state, SPAN_FREE);
+    give_chain(longer);
     give_chain(taken);
-    (void)upper_count;
+}
+
+static void where_a_border_cuts_the_arena_short_another_one_serves(void **state)
+{
+    (void)state;
+    struct span *taken = exhaust(1);
+    os_refusal.next_map = find_zone_border() - 32 * UNIT_BYTES;
+    struct span *span = page_heap_take(SPAN_UNITS_MOST);
+    assert_non_null(span);
+    assert_null(os_refusal.next_map);
+    assert_true(is_in_one_zone(span));
+    page_heap_give(span);
+    give_chain(taken);
 }
 
 int main(void)
@@ -326,7 +341,8 @@ int main(void)
         cmocka_unit_test_setup(the_limit_refuses_clean_spans_and_not_dirty_ones, start_clean),
         cmocka_unit_test_setup(where_memory_is_out_nothing_is_taken_or_counted, start_clean),
         cmocka_unit_test_setup(where_a_long_arena_is_refused_a_short_one_serves, start_clean),
-        cmocka_unit_test_setup(no_span_lies_in_two_zones, start_clean),
+        cmocka_unit_test_setup(spans_of_two_zones_are_never_merged, start_clean),
+        cmocka_unit_test_setup(where_a_border_cuts_the_arena_short_another_one_serves, start_clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "base/bits.h"
+#include "os/os_memory.h"
+#include "unit_check.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    ALIGN_BYTES_MOST = 256 << 20,
+    PAGE_COUNT = 16,
+};
+
+static void the_page_size_is_the_kernels(void **state)
+{
+    (void)state;
+    assert_int_equal(os_page_bytes(), sysconf(_SC_PAGESIZE));
+}
+
+static void memory_is_aligned_zeroed_and_writable(void **state)
+{
+    (void)state;
+    size_t page_bytes = os_page_bytes();
+    for (size_t align_bytes = page_bytes; align_bytes <= ALIGN_BYTES_MOST; align_bytes *= 2) {
+        size_t bytes = 3 * page_bytes;
+        char *memory = os_map(bytes, align_bytes);
+        assert_non_null(memory);
+        assert_int_equal((uintptr_t)memory % align_bytes, 0);
+        assert_true(is_filled_with(memory, 0, bytes));
+        memset(memory, 1, bytes);
+        assert_int_equal(os_unmap(memory, bytes), 0);
+    }
+}
+
+// What is cut off a wide mapping must be exactly what was not asked for.
+static void nothing_around_an_aligned_map_stays_mapped(void **state)
+{
+    (void)state;
+    size_t page_bytes = os_page_bytes();
+    size_t align_bytes = 64 << 20;
+    char *first = os_map(page_bytes, align_bytes);
+    char *second = os_map(page_bytes, align_bytes);
+    assert_true(first != NULL && second != NULL && first != second);
+    assert_int_equal(os_unmap(first, page_bytes), 0);
+    assert_int_equal(os_unmap(second, page_bytes), 0);
+    assert_faults(first);
+    assert_faults(second);
+    char *third = os_map(page_bytes, align_bytes);
+    // msync tells unmapped pages by ENOMEM.
+    assert_int_equal(msync(third + page_bytes, align_bytes / 2, MS_ASYNC), -1);
+    assert_int_equal(errno, ENOMEM);
+    assert_int_equal(os_unmap(third, page_bytes), 0);
+}
+
+static void too_much_is_refused_and_errno_left_alone(void **state)
+{
+    (void)state;
+    size_t page_bytes = os_page_bytes();
+    errno = 77;
+    assert_null(os_map((size_t)1 << 60, page_bytes));
+    assert_null(os_map(align_down(SIZE_MAX, page_bytes), (size_t)1 << 40));
+    assert_int_not_equal(os_unmap((void *)1, page_bytes), 0);
+    assert_int_not_equal(os_purge((void *)page_bytes, page_bytes), 0);
+    assert_null(os_resize((void *)page_bytes, page_bytes, 2 * page_bytes));
+    assert_int_equal(errno, 77);
+}
+
+static void purged_pages_read_zero_and_the_others_are_kept(void **state)
+{
+    (void)state;
+    size_t page_bytes = os_page_bytes();
+    char *memory = os_map(PAGE_COUNT * page_bytes, page_bytes);
+    memset(memory, 9, PAGE_COUNT * page_bytes);
+    assert_int_equal(os_purge(memory + 3 * page_bytes, 4 * page_bytes), 0);
+    assert_true(is_filled_with(memory, 9, 3 * page_bytes));
+    assert_true(is_filled_with(memory + 3 * page_bytes, 0, 4 * page_bytes));
+    assert_true(is_filled_with(memory + 7 * page_bytes, 9, (PAGE_COUNT - 7) * page_bytes));
+    assert_int_equal(os_unmap(memory, PAGE_COUNT * page_bytes), 0);
+}
+
+static void a_resized_mapping_keeps_its_pages_wherever_it_goes(void **state)
+{
+    (void)state;
+    size_t page_bytes = os_page_bytes();
+    char *memory = os_map(2 * page_bytes, page_bytes);
+    memset(memory, 5, 2 * page_bytes);
+    // A mapping behind it, if the place is free: then there is no room to grow.
+    (void)mmap(memory + 2 * page_bytes, page_bytes, PROT_NONE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    char *grown = os_resize(memory, 2 * page_bytes, PAGE_COUNT * page_bytes);
+    assert_non_null(grown);
+    assert_ptr_not_equal(grown, memory);
+    assert_true(is_filled_with(grown, 5, 2 * page_bytes));
+    assert_true(is_filled_with(grown + 2 * page_bytes, 0, (PAGE_COUNT - 2) * page_bytes));
+    char *shrunk = os_resize(grown, PAGE_COUNT * page_bytes, page_bytes);
+    assert_ptr_equal(shrunk, grown);
+    assert_true(is_filled_with(shrunk, 5, page_bytes));
+    assert_faults(shrunk + page_bytes);
+    assert_int_equal(os_unmap(shrunk, page_bytes), 0);
+}
+
+static void a_guard_cannot_be_read_or_written(void **state)
+{
+    (void)state;
+    size_t page_bytes = os_page_bytes();
+    char *memory = os_map(3 * page_bytes, page_bytes);
+    assert_int_equal(os_guard(memory + page_bytes, page_bytes), 0);
+    memory[page_bytes - 1] = 1;
+    memory[2 * page_bytes] = 1;
+    assert_faults(memory + page_bytes);
+    assert_faults(memory + 2 * page_bytes - 1);
+    assert_int_equal(os_unmap(memory, 3 * page_bytes), 0);
+}
+
+static void every_system_call_is_counted(void **state)
+{
+    (void)state;
+    size_t page_bytes = os_page_bytes();
+    size_t before = os_memory_call_count();
+    char *memory = os_map(page_bytes, page_bytes);
+    assert_int_equal(os_memory_call_count(), before + 1);
+    assert_int_equal(os_purge(memory, page_bytes), 0);
+    os_avoid_huge_pages(memory, page_bytes);
+    assert_int_equal(os_guard(memory, page_bytes), 0);
+    assert_int_equal(os_unmap(memory, page_bytes), 0);
+    assert_int_equal(os_memory_call_count(), before + 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_page_size_is_the_kernels),
+        cmocka_unit_test(memory_is_aligned_zeroed_and_writable),
+        cmocka_unit_test(nothing_around_an_aligned_map_stays_mapped),
+        cmocka_unit_test(too_much_is_refused_and_errno_left_alone),
+        cmocka_unit_test(purged_pages_read_zero_and_the_others_are_kept),
+        cmocka_unit_test(a_resized_mapping_keeps_its_pages_wherever_it_goes),
+        cmocka_unit_test(a_guard_cannot_be_read_or_written),
+        cmocka_unit_test(every_system_call_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
