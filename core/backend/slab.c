@@ -102,13 +102,12 @@ static size_t next_colour(struct slab_owner *owner, class_id cls, size_t slack_b
     return align_down((owner->colour++ * 64) % (slack_bytes + 1), step);
 }
 
-bool slab_add(struct slab_owner *owner, class_id cls)
+// A span with room for a bitmap of `capacity` bits, or NULL.
+static struct slab *take_span(size_t unit_count, size_t capacity)
 {
-    size_t bytes = size_class_slab_units(cls) * UNIT_BYTES;
-    size_t capacity = bytes / size_class_bytes(cls);
-    struct slab *slab = (struct slab *)(void *)page_heap_take(bytes / UNIT_BYTES);
+    struct slab *slab = (struct slab *)(void *)page_heap_take(unit_count);
     if (slab == NULL) {
-        return false;
+        return NULL;
     }
     slab->bitmap = slab->inline_bits;
     if (capacity > 64 * SLAB_INLINE_WORDS) {
@@ -118,9 +117,21 @@ bool slab_add(struct slab_owner *owner, class_id cls)
         slab->bitmap = slab->span.bitmap_store;
         if (slab->bitmap == NULL) {
             page_heap_give(&slab->span);
-            return false;
+            return NULL;
         }
     }
+    return slab;
+}
+
+bool slab_add(struct slab_owner *owner, class_id cls)
+{
+    size_t bytes = size_class_slab_units(cls) * UNIT_BYTES;
+    size_t capacity = bytes / size_class_bytes(cls);
+    struct slab *slab = take_span(bytes / UNIT_BYTES, capacity);
+    if (slab == NULL) {
+        return false;
+    }
+    lock_take(&owner->lock);
     slab->first =
         slab->span.base + next_colour(owner, cls, bytes - capacity * size_class_bytes(cls));
     slab->capacity = (uint16_t)capacity;
@@ -133,6 +144,7 @@ bool slab_add(struct slab_owner *owner, class_id cls)
     count_slab(slab, 1);
     link_slab(slab, SLAB_MOSTLY_FREE);
     page_map_set(slab->span.base, slab->span.unit_count, owner->tag | cls);
+    lock_give(&owner->lock);
     return true;
 }
 

@@ -75,7 +75,8 @@ static inline struct slab *slab_of(const void *block)
 // class have no more.  Under the lock.
 size_t slab_refill(struct slab_owner *owner, class_id cls, void **blocks, size_t want);
 
-// Adds a fresh slab of the class.  False when memory or the limit is reached.  Under the lock.
+// Adds a fresh slab of the class.  False when memory or the limit is reached.  The caller holds no
+// lock: the system may be asked for memory.
 bool slab_add(struct slab_owner *owner, class_id cls);
 
 // Takes blocks of one class back; all belong to `owner`.  A block that is free already, or that is

@@ -25,7 +25,7 @@ struct span_bins {
 static struct {
     struct lock lock;
     struct span_bins bins[2];  // [is_dirty]
-    size_t arena_bytes;        // of the next arena
+    size_t next_arena_bytes;
     _Atomic size_t dirty_bytes;
 } page_heap;
 
@@ -158,12 +158,26 @@ static void insert_arena_part(uintptr_t base, size_t bytes)
     insert_free(span, false);
 }
 
-// Maps an arena of at least `unit_count` units; a smaller one where the address space is short.
-static bool add_arena(size_t unit_count)
+static void insert_arena(uintptr_t base, size_t bytes)
 {
-    size_t bytes = page_heap.arena_bytes != 0 ? page_heap.arena_bytes : ARENA_BYTES_FIRST;
+    uintptr_t zone_end = align_up(base + 1, (uintptr_t)1 << ZONE_SHIFT);
+    size_t first_bytes = min_size(bytes, zone_end - base);
+    lock_take(&page_heap.lock);
+    page_map_set(base, bytes / UNIT_BYTES, 0);  // a freed large block may have been here
+    insert_arena_part(base, first_bytes);
+    if (first_bytes < bytes) {
+        insert_arena_part(zone_end, bytes - first_bytes);
+    }
+    page_heap.next_arena_bytes = min_size(2 * bytes, ARENA_BYTES_MOST);
+    lock_give(&page_heap.lock);
+}
+
+// Maps an arena of at least `unit_count` units; a smaller one where the address space is short.  No
+// lock is held: two threads may each add one.
+static bool add_arena(size_t unit_count, size_t wanted_bytes)
+{
     size_t least_bytes = unit_count * UNIT_BYTES;
-    bytes = max_size(bytes, least_bytes);
+    size_t bytes = max_size(max_size(wanted_bytes, ARENA_BYTES_FIRST), least_bytes);
     char *arena = os_map(bytes, ARENA_ALIGN_BYTES);
     if (arena == NULL) {
         bytes = least_bytes;
@@ -176,18 +190,9 @@ static bool add_arena(size_t unit_count)
         (void)os_unmap(arena, bytes);
         return false;
     }
-    page_map_set((uintptr_t)arena, bytes / UNIT_BYTES,
-                 0);  // a freed large block may have been here
     os_avoid_huge_pages(arena, bytes);
     budget_add(&budget.mapped_bytes, bytes);
-    page_heap.arena_bytes = min_size(2 * bytes, ARENA_BYTES_MOST);
-    uintptr_t base = (uintptr_t)arena;
-    uintptr_t zone_end = align_up(base + 1, (uintptr_t)1 << ZONE_SHIFT);
-    size_t first_bytes = min_size(bytes, zone_end - base);
-    insert_arena_part(base, first_bytes);
-    if (first_bytes < bytes) {
-        insert_arena_part(zone_end, bytes - first_bytes);
-    }
+    insert_arena((uintptr_t)arena, bytes);
     return true;
 }
 
@@ -212,28 +217,51 @@ static void carve(struct span *span, size_t unit_count)
     }
 }
 
-struct span *page_heap_take(size_t unit_count)
+// A span of pages that the budget has as dirty, or NULL.
+static struct span *take_dirty(size_t unit_count)
 {
-    hak_assert(unit_count >= 1 && unit_count <= SPAN_UNITS_MOST);
     size_t bytes = unit_count * UNIT_BYTES;
     lock_take(&page_heap.lock);
     struct span *span = find_free(&page_heap.bins[true], unit_count);
     if (span != NULL) {
         atomic_fetch_sub_explicit(&page_heap.dirty_bytes, bytes, memory_order_relaxed);
         budget_subtract(&budget.dirty_bytes, bytes);
-    } else if (budget_commit(bytes)) {
-        span = find_free(&page_heap.bins[false], unit_count);
-        if (span == NULL && add_arena(unit_count)) {
-            span = find_free(&page_heap.bins[false], unit_count);
-        }
-        if (span == NULL) {
-            budget_subtract(&budget.committed_bytes, bytes);
-        }
-    }
-    if (span != NULL) {
         carve(span, unit_count);
     }
     lock_give(&page_heap.lock);
+    return span;
+}
+
+// A span of pages that the caller has committed, or NULL.  *arena_bytes: how long the next arena
+// should be.
+static struct span *take_clean(size_t unit_count, size_t *arena_bytes)
+{
+    lock_take(&page_heap.lock);
+    struct span *span = find_free(&page_heap.bins[false], unit_count);
+    if (span != NULL) {
+        carve(span, unit_count);
+    }
+    *arena_bytes = page_heap.next_arena_bytes;
+    lock_give(&page_heap.lock);
+    return span;
+}
+
+struct span *page_heap_take(size_t unit_count)
+{
+    hak_assert(unit_count >= 1 && unit_count <= SPAN_UNITS_MOST);
+    size_t bytes = unit_count * UNIT_BYTES;
+    struct span *span = take_dirty(unit_count);
+    if (span != NULL || !budget_commit(bytes)) {
+        return span;
+    }
+    size_t arena_bytes = 0;
+    span = take_clean(unit_count, &arena_bytes);
+    while (span == NULL && add_arena(unit_count, arena_bytes)) {
+        span = take_clean(unit_count, &arena_bytes);
+    }
+    if (span == NULL) {
+        budget_subtract(&budget.committed_bytes, bytes);
+    }
     return span;
 }
 

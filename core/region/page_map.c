@@ -10,7 +10,7 @@ enum {
     ZONE_BYTES = ZONE_UNIT_COUNT * (sizeof(page_entry) + UNIT_RECORD_BYTES),
 };
 
-// Guarded by its lock, which is held while zones are added.
+// Guarded by its lock, which is held while a zone is added, not while it is mapped.
 static struct {
     struct lock lock;
     char *spare_zone;  // made for a range that turned out not to need it
@@ -30,43 +30,24 @@ static bool zone_exists(size_t zone)
     return atomic_load_explicit(&page_map.zone_distance[zone], memory_order_relaxed) != 0;
 }
 
-static char *take_zone(void)
-{
-    char *zone = extension.spare_zone;
-    extension.spare_zone = NULL;
-    return zone != NULL ? zone : record_map(ZONE_BYTES);
-}
-
-static void publish_zone(size_t zone, const char *memory)
-{
-    uintptr_t distance = (uintptr_t)memory - (uintptr_t)&page_map;
-    // Partner: the relaxed load in page_map_zone; see the comment on struct page_map.
-    atomic_store_explicit(&page_map.zone_distance[zone], distance, memory_order_release);
-}
-
-static bool add_zone(size_t zone)
-{
-    char *memory = take_zone();
-    if (memory != NULL) {
-        publish_zone(zone, memory);
-    }
-    return memory != NULL;
-}
-
 char *page_map_reserve_zone(void)
 {
     lock_take(&extension.lock);
-    char *zone = take_zone();
+    char *zone = extension.spare_zone;
+    extension.spare_zone = NULL;
     lock_give(&extension.lock);
-    return zone;
+    return zone != NULL ? zone : record_map(ZONE_BYTES);
 }
 
 // The address lies below the top of the map: the kernel hands out higher ones on request only.
 void page_map_extend_with(uintptr_t address, char *reserved_zone)
 {
+    size_t zone = address >> ZONE_SHIFT;
     lock_take(&extension.lock);
-    if (!zone_exists(address >> ZONE_SHIFT)) {
-        publish_zone(address >> ZONE_SHIFT, reserved_zone);
+    if (!zone_exists(zone)) {
+        uintptr_t distance = (uintptr_t)reserved_zone - (uintptr_t)&page_map;
+        // Partner: the relaxed load in page_map_zone; see the comment on struct page_map.
+        atomic_store_explicit(&page_map.zone_distance[zone], distance, memory_order_release);
         reserved_zone = NULL;
     } else if (extension.spare_zone == NULL) {
         extension.spare_zone = reserved_zone;
@@ -84,13 +65,17 @@ bool page_map_extend(uintptr_t address, size_t bytes)
     if (last < address || !page_map_covers(last)) {
         return false;
     }
-    bool is_done = true;
-    lock_take(&extension.lock);
-    for (size_t zone = address >> ZONE_SHIFT; is_done && zone <= last >> ZONE_SHIFT; zone++) {
-        is_done = zone_exists(zone) || add_zone(zone);
+    for (size_t zone = address >> ZONE_SHIFT; zone <= last >> ZONE_SHIFT; zone++) {
+        if (zone_exists(zone)) {
+            continue;
+        }
+        char *memory = page_map_reserve_zone();
+        if (memory == NULL) {
+            return false;
+        }
+        page_map_extend_with((uintptr_t)zone << ZONE_SHIFT, memory);
     }
-    lock_give(&extension.lock);
-    return is_done;
+    return true;
 }
 
 void page_map_lock(void)

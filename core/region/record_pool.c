@@ -17,7 +17,7 @@ static struct {
     struct lock lock;
     char *free_start;
     size_t free_bytes;
-    size_t chunk_bytes;
+    size_t next_chunk_bytes;
 } record_pool;
 
 void *record_map(size_t bytes)
@@ -45,34 +45,49 @@ void record_unmap(void *memory, size_t bytes)
     }
 }
 
+// The system calls are made without the lock.  When two threads add a chunk at once, the rest of the
+// first one's is lost: a few KiB that were never touched.
 static bool add_chunk(size_t bytes)
 {
-    size_t chunk_bytes = record_pool.chunk_bytes != 0 ? record_pool.chunk_bytes : CHUNK_BYTES_FIRST;
+    lock_take(&record_pool.lock);
+    size_t chunk_bytes = max_size(record_pool.next_chunk_bytes, CHUNK_BYTES_FIRST);
+    lock_give(&record_pool.lock);
     chunk_bytes = max_size(chunk_bytes, bytes);
     char *chunk = record_map(chunk_bytes);
     if (chunk == NULL) {
         return false;
     }
+    lock_take(&record_pool.lock);
     record_pool.free_start = chunk;
     record_pool.free_bytes = chunk_bytes;
-    record_pool.chunk_bytes = min_size(2 * chunk_bytes, CHUNK_BYTES_MOST);
+    record_pool.next_chunk_bytes = min_size(2 * chunk_bytes, CHUNK_BYTES_MOST);
+    lock_give(&record_pool.lock);
     return true;
 }
 
-void *record_take(size_t bytes)
+static void *take_from_chunk(size_t bytes)
 {
-    void *record = NULL;
-    bytes = align_up(bytes, RECORD_ALIGN_BYTES);
-    if (!budget_commit(bytes)) {
-        return NULL;
-    }
+    char *record = NULL;
     lock_take(&record_pool.lock);
-    if (bytes <= record_pool.free_bytes || add_chunk(bytes)) {
+    if (bytes <= record_pool.free_bytes) {
         record = record_pool.free_start;
         record_pool.free_start += bytes;
         record_pool.free_bytes -= bytes;
     }
     lock_give(&record_pool.lock);
+    return record;
+}
+
+void *record_take(size_t bytes)
+{
+    bytes = align_up(bytes, RECORD_ALIGN_BYTES);
+    if (!budget_commit(bytes)) {
+        return NULL;
+    }
+    void *record = take_from_chunk(bytes);
+    while (record == NULL && add_chunk(bytes)) {
+        record = take_from_chunk(bytes);
+    }
     if (record != NULL) {
         budget_add(&budget.record_bytes, bytes);
     } else {

@@ -44,14 +44,22 @@ struct heap *heap_of_thread(void)
     return heap;
 }
 
-void *heap_shared_take(struct heap *heap, class_id cls)
+static void *take_one(struct slab_owner *slabs, class_id cls)
 {
     void *block = NULL;
-    lock_take(&heap->slabs.lock);
-    if (slab_refill(&heap->slabs, cls, &block, 1) == 0 && slab_add(&heap->slabs, cls)) {
-        (void)slab_refill(&heap->slabs, cls, &block, 1);
+    lock_take(&slabs->lock);
+    (void)slab_refill(slabs, cls, &block, 1);
+    lock_give(&slabs->lock);
+    return block;
+}
+
+// Another thread may be quicker to take what was added.
+void *heap_shared_take(struct heap *heap, class_id cls)
+{
+    void *block = take_one(&heap->slabs, cls);
+    while (block == NULL && slab_add(&heap->slabs, cls)) {
+        block = take_one(&heap->slabs, cls);
     }
-    lock_give(&heap->slabs.lock);
     return block;
 }
 
