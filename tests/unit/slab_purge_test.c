@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+#include "backend/slab_bits.h"
+#include "backend/slab_purge.h"
+#include "base/bits.h"
+#include "os/os_memory.h"
+#include "os_refusal.h"
+#include "policy/gates.h"
+#include "region/page_heap.h"
+#include "stats/budget.h"
+#include "unit_check.h"
+
+#include <string.h>
+
+enum {
+    CLASS_64 = 4,
+    CAPACITY = UNIT_BYTES / 64,
+    CAPACITY_MOST = UNIT_BYTES / TINY_STEP_BYTES,
+    DIRT = 0xa5,
+};
+
+static struct slab_owner owner;
+static void *blocks[CAPACITY_MOST];
+
+static int start_empty(void **state)
+{
+    (void)state;
+    os_refusal_end();
+    memset(&owner, 0, sizeof owner);
+    owner.tag = page_entry_make(7, 0);
+    return 0;
+}
+
+static int release_all(void **state)
+{
+    (void)state;
+    slab_release_all(&owner);
+    return 0;
+}
+
+// A full slab of the class, written all over; its blocks are blocks[0 .. capacity).
+static struct slab *add_full_slab(class_id cls)
+{
+    assert_true(slab_add(&owner, cls));
+    struct slab *slab = owner.classes[cls].list[SLAB_MOSTLY_FREE];
+    assert_int_equal(slab_refill(&owner, cls, blocks, slab->capacity), slab->capacity);
+    for (size_t i = 0; i < slab->capacity; i++) {
+        memset(blocks[i], DIRT, size_class_bytes(cls));
+    }
+    return slab;
+}
+
+static size_t granule_bytes(const struct slab *slab)
+{
+    return (size_t)1 << slab_granule_shift(slab);
+}
+
+static size_t purged_count(const struct slab *slab)
+{
+    return (size_t)__builtin_popcountll(slab->purged);
+}
+
+static void a_slab_has_at_most_64_granules_of_whole_pages(void **state)
+{
+    (void)state;
+    for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
+        struct slab *slab = add_full_slab((class_id)cls);
+        size_t slab_bytes = (size_t)slab->span.unit_count * UNIT_BYTES;
+        assert_true(slab_bytes / granule_bytes(slab) <= 64);
+        assert_int_equal(granule_bytes(slab) % os_page_bytes(), 0);
+        assert_true(granule_bytes(slab) == os_page_bytes() ||
+                    slab_bytes / (granule_bytes(slab) / 2) > 64);
+        slab_flush(&owner, (class_id)cls, blocks, slab->capacity);
+    }
+}
+
+static void all_but_the_page_of_the_last_live_block_goes_back(void **state)
+{
+    (void)state;
+    struct slab *slab = add_full_slab(CLASS_64);
+    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    void *live = blocks[CAPACITY / 2];
+    slab_flush(&owner, CLASS_64, blocks, CAPACITY / 2);
+    slab_flush(&owner, CLASS_64, blocks + CAPACITY / 2 + 1, CAPACITY / 2 - 1);
+    size_t expected_bytes = UNIT_BYTES - granule_bytes(slab);
+    assert_int_equal(slab_purge(&owner), expected_bytes);
+    assert_int_equal(slab_purged_bytes(slab), expected_bytes);
+    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes - expected_bytes);
+    assert_true(is_filled_with(live, DIRT, 64));
+    assert_int_equal(slab_purge(&owner), 0);
+}
+
+static void purged_pages_read_zero_and_count_again_when_used(void **state)
+{
+    (void)state;
+    struct slab *slab = add_full_slab(CLASS_64);
+    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    slab_flush(&owner, CLASS_64, blocks, CAPACITY - 1);
+    size_t purged_bytes = slab_purge(&owner);
+    size_t expected_bytes = committed_bytes - purged_bytes;
+    size_t blocks_per_granule = granule_bytes(slab) / 64;
+    for (size_t i = 0; i < purged_bytes / 64; i++) {
+        void *block = NULL;
+        assert_int_equal(slab_refill(&owner, CLASS_64, &block, 1), 1);
+        assert_true(is_filled_with(block, 0, 64));
+        expected_bytes += i % blocks_per_granule == 0 ? granule_bytes(slab) : 0;
+        assert_int_equal(budget_read(&budget.committed_bytes), expected_bytes);
+    }
+    assert_int_equal(slab->purged, 0);
+}
+
+static void blocks_over_a_page_border_keep_both_pages(void **state)
+{
+    (void)state;
+    class_id cls = size_class_of(6144);  // a page and a half
+    struct slab *slab = add_full_slab(cls);
+    size_t shift = slab_granule_shift(slab);
+    size_t live = 3;
+    size_t start = (uintptr_t)blocks[live] - slab->span.base;
+    uint64_t kept = bits_between(start >> shift, (start + 6144 - 1) >> shift);
+    slab_flush(&owner, cls, blocks, live);
+    slab_flush(&owner, cls, blocks + live + 1, slab->capacity - live - 1);
+    assert_true(slab_purge(&owner) > 0);
+    assert_int_equal(slab->purged & kept, 0);
+    size_t slab_bytes = (size_t)slab->span.unit_count * UNIT_BYTES;
+    assert_int_equal(purged_count(slab) + (size_t)__builtin_popcountll(kept), slab_bytes >> shift);
+    assert_true(is_filled_with(blocks[live], DIRT, 6144));
+}
+
+static void a_full_slab_and_a_little_are_not_worth_a_purge(void **state)
+{
+    (void)state;
+    (void)add_full_slab(CLASS_64);
+    assert_int_equal(slab_purge(&owner), 0);
+    slab_flush(&owner, CLASS_64, blocks, 4096 / 64);
+    assert_int_equal(slab_purge(&owner), 0);
+}
+
+static void a_refused_purge_changes_nothing_and_is_tried_again(void **state)
+{
+    (void)state;
+    struct slab *slab = add_full_slab(CLASS_64);
+    slab_flush(&owner, CLASS_64, blocks, CAPACITY - 1);
+    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    os_refusal.is_purge_refused = true;
+    assert_int_equal(slab_purge(&owner), 0);
+    assert_int_equal(slab->purged, 0);
+    assert_int_equal(slab->pending, 0);
+    assert_int_equal(slab->list, SLAB_MOSTLY_FREE);
+    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
+    os_refusal_end();
+    assert_true(slab_purge(&owner) > 0);
+    assert_true(budget_read(&budget.committed_bytes) < committed_bytes);
+}
+
+// A full limit must be a failed refill, with every block still there for later.
+static void the_limit_holds_for_purged_pages_too(void **state)
+{
+    (void)state;
+    struct slab *slab = add_full_slab(CLASS_64);
+    slab_flush(&owner, CLASS_64, blocks, CAPACITY - 1);
+    size_t purged_bytes = slab_purge(&owner);
+    size_t free_count = slab->free_count;
+    void *block = NULL;
+    budget_add(&budget.limit_bytes, budget_read(&budget.committed_bytes));
+    assert_int_equal(slab_refill(&owner, CLASS_64, &block, 1), 0);
+    assert_int_equal(slab->free_count, free_count);
+    assert_int_equal(owner.classes[CLASS_64].free_count, free_count);
+    assert_int_equal(slab_purged_bytes(slab), purged_bytes);
+    budget_subtract(&budget.limit_bytes, budget_read(&budget.limit_bytes));
+    assert_int_equal(slab_refill(&owner, CLASS_64, blocks, CAPACITY), CAPACITY - 1);
+    assert_int_equal(slab->purged, 0);
+}
+
+static void a_purged_slab_that_becomes_empty_is_counted_whole(void **state)
+{
+    (void)state;
+    (void)page_heap_purge(0);
+    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    struct slab *slab = add_full_slab(CLASS_64);
+    void *last = blocks[CAPACITY - 1];
+    slab_flush(&owner, CLASS_64, blocks, CAPACITY - 1);
+    assert_true(slab_purge(&owner) > 0);
+    assert_true(slab->purged != 0);
+    slab_flush(&owner, CLASS_64, &last, 1);
+    assert_int_equal(page_heap_purge(0), UNIT_BYTES);
+    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
+}
+
+// One bit a granule: no live block lies in it.
+static uint64_t granules_without(const struct slab *slab, const bool *is_live)
+{
+    unsigned shift = slab_granule_shift(slab);
+    size_t slab_bytes = (size_t)slab->span.unit_count * UNIT_BYTES;
+    uint64_t empty = bits_between(0, (slab_bytes >> shift) - 1);
+    size_t block_bytes = size_class_bytes(slab->cls);
+    for (size_t i = 0; i < slab->capacity; i++) {
+        if (is_live[i]) {
+            size_t start = slab->first - slab->span.base + i * block_bytes;
+            empty &= ~bits_between(start >> shift, (start + block_bytes - 1) >> shift);
+        }
+    }
+    return empty;
+}
+
+static void check_emptied_bytes(class_id cls)
+{
+    static bool is_live[CAPACITY_MOST];
+    struct slab *slab = add_full_slab(cls);
+    size_t capacity = slab->capacity;
+    memset(is_live, true, sizeof is_live);
+    uint64_t before = granules_without(slab, is_live);
+    // A stride that is prime to every capacity visits all blocks in a scattered order.
+    for (size_t i = 0; i + 1 < capacity; i++) {
+        size_t pick = i * 4099 % capacity;
+        is_live[pick] = false;
+        slab_flush(&owner, cls, &blocks[pick], 1);
+        uint64_t after = granules_without(slab, is_live);
+        size_t emptied_count = (size_t)__builtin_popcountll(after & ~before);
+        assert_int_equal(slab_emptied_bytes(slab, blocks[pick]),
+                         emptied_count << slab_granule_shift(slab));
+        before = after;
+    }
+    slab_flush(&owner, cls, &blocks[(capacity - 1) * 4099 % capacity], 1);
+    assert_int_equal(owner.classes[cls].slab_count, 0);
+}
+
+static void each_free_tells_the_pages_that_it_emptied(void **state)
+{
+    (void)state;
+    static const class_id classes[] = {3, 14, 40, 64, 65, 67, 70, 75, 82, 90, 96};
+    for (size_t i = 0; i < sizeof classes; i++) {
+        check_emptied_bytes(classes[i]);
+    }
+}
+
+static void a_purge_is_due_once_enough_pages_are_empty(void **state)
+{
+    (void)state;
+    uint64_t saved_limit = gates.dirty_limit;
+    gates.dirty_limit = 4 * 64 << 10;
+    assert_false(slab_purge_is_due(&owner));
+    owner.emptied_bytes = 64 << 10;
+    assert_false(slab_purge_is_due(&owner));
+    owner.emptied_bytes++;
+    assert_true(slab_purge_is_due(&owner));
+    owner.taken_bytes = 16;
+    assert_false(slab_purge_is_due(&owner));
+    owner.taken_bytes = 0;
+    assert_int_equal(slab_purge(&owner), 0);
+    assert_false(slab_purge_is_due(&owner));
+    gates.dirty_limit = saved_limit;
+}
+
+// As a forked child finds it whose parent was purging in another thread.
+static void a_purge_whose_thread_is_gone_is_undone(void **state)
+{
+    (void)state;
+    struct slab *slab = add_full_slab(CLASS_64);
+    slab_flush(&owner, CLASS_64, blocks, CAPACITY - 1);
+    owner.is_purging = true;
+    slab->pending = 0xff;
+    slab_detach(slab);
+    void *block = NULL;
+    assert_int_equal(slab_refill(&owner, CLASS_64, &block, 1), 0);
+    assert_int_equal(slab_purge(&owner), 0);
+    slab_purge_forget(&owner);
+    assert_false(owner.is_purging);
+    assert_int_equal(slab->pending, 0);
+    assert_int_equal(slab_refill(&owner, CLASS_64, &block, 1), 1);
+    assert_true(slab_purge(&owner) > 0);
+}
+
+#define PURGE_TEST(name) cmocka_unit_test_setup_teardown(name, start_empty, release_all)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PURGE_TEST(a_slab_has_at_most_64_granules_of_whole_pages),
+        PURGE_TEST(all_but_the_page_of_the_last_live_block_goes_back),
+        PURGE_TEST(purged_pages_read_zero_and_count_again_when_used),
+        PURGE_TEST(blocks_over_a_page_border_keep_both_pages),
+        PURGE_TEST(a_full_slab_and_a_little_are_not_worth_a_purge),
+        PURGE_TEST(a_refused_purge_changes_nothing_and_is_tried_again),
+        PURGE_TEST(the_limit_holds_for_purged_pages_too),
+        PURGE_TEST(a_purged_slab_that_becomes_empty_is_counted_whole),
+        PURGE_TEST(each_free_tells_the_pages_that_it_emptied),
+        PURGE_TEST(a_purge_is_due_once_enough_pages_are_empty),
+        PURGE_TEST(a_purge_whose_thread_is_gone_is_undone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
