@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+#include "policy/gates.h"
+#include "route/route_table.h"
+#include "stats/budget.h"
+#include "thread/bin.h"
+#include "thread/heap_refill.h"
+#include "unit_check.h"
+
+#include <string.h>
+
+enum {
+    CLASS_48 = 3,
+    BLOCK_BYTES = 48,
+    BLOCK_COUNT = 3000,
+    BLOCKS_MOST = 512,
+    TICK_COUNT = 1024,
+};
+
+static struct heap *heap;
+static void *blocks[BLOCK_COUNT];
+
+static int start_empty(void **state)
+{
+    (void)state;
+    heap = heap_of_thread();
+    heap_flush(heap);
+    return heap != NULL && heap->bin_bytes == 0 ? 0 : -1;
+}
+
+static void need_bins(void)
+{
+    if (gates.bin_bytes == 0 || route_of(CLASS_48) == ROUTE_POOL_ONLY) {
+        skip();
+    }
+}
+
+static void take_blocks(class_id cls, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        blocks[i] = bin_pop(heap, cls);
+        blocks[i] = blocks[i] != NULL ? blocks[i] : heap_refill(heap, cls);
+        assert_non_null(blocks[i]);
+    }
+}
+
+static void give_blocks(class_id cls, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (heap->bins.room[cls] != 0 || bin_make_room(heap, cls)) {
+            bin_push(heap, cls, blocks[i]);
+        } else {
+            slab_flush(&heap->slabs, cls, &blocks[i], 1);
+        }
+    }
+}
+
+static size_t stock_of(class_id cls)
+{
+    return bin_count(heap, cls) + atomic_load(&heap->reserves[cls].count);
+}
+
+static size_t list_length(const struct block *block)
+{
+    size_t length = 0;
+    for (; block != NULL; block = link_decode(block->link, heap->link_key)) {
+        length++;
+    }
+    return length;
+}
+
+static void the_last_block_in_is_the_first_out(void **state)
+{
+    (void)state;
+    need_bins();
+    take_blocks(CLASS_48, 3);
+    while (bin_pop(heap, CLASS_48) != NULL) {
+        // What the refill stocked is lost to this test, and the slab is released at the end.
+    }
+    for (size_t i = 0; i < 3; i++) {
+        bin_push(heap, CLASS_48, blocks[i]);
+    }
+    assert_int_equal(bin_count(heap, CLASS_48), 3);
+    for (size_t i = 3; i-- > 0;) {
+        assert_ptr_equal(bin_pop(heap, CLASS_48), blocks[i]);
+    }
+    assert_null(bin_pop(heap, CLASS_48));
+    assert_int_equal(bin_count(heap, CLASS_48), 0);
+}
+
+static void the_count_is_the_length_of_the_list(void **state)
+{
+    (void)state;
+    for (size_t count = 1; count < 700; count += 41) {
+        take_blocks(CLASS_48, count);
+        assert_int_equal(list_length(heap->bins.head[CLASS_48]), bin_count(heap, CLASS_48));
+        give_blocks(CLASS_48, count);
+        assert_int_equal(list_length(heap->bins.head[CLASS_48]), bin_count(heap, CLASS_48));
+        assert_int_equal(list_length(heap->reserves[CLASS_48].chain),
+                         atomic_load(&heap->reserves[CLASS_48].count));
+        assert_int_equal(bin_count_of_other(heap, CLASS_48), bin_count(heap, CLASS_48));
+    }
+}
+
+static void the_limit_of_a_class_grows_on_use_up_to_its_bounds(void **state)
+{
+    (void)state;
+    need_bins();
+    uint32_t limit = 0;
+    size_t growth_count = 0;
+    for (int round = 0; round < 20; round++) {
+        take_blocks(CLASS_48, BLOCK_COUNT);
+        give_blocks(CLASS_48, BLOCK_COUNT);
+        assert_true(heap->bins.limit[CLASS_48] >= limit);
+        growth_count += heap->bins.limit[CLASS_48] > limit;
+        limit = heap->bins.limit[CLASS_48];
+    }
+    assert_true(growth_count >= 1);
+    size_t most = min_size(gates.bin_bytes / 2 / BLOCK_BYTES, BLOCKS_MOST);
+    assert_int_equal(limit, most);
+}
+
+static void every_bound_holds_in_every_class(void **state)
+{
+    (void)state;
+    for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
+        size_t block_bytes = size_class_bytes((class_id)cls);
+        size_t count = min_size(BLOCK_COUNT, (1 << 20) / block_bytes);
+        for (int round = 0; round < 3; round++) {
+            take_blocks((class_id)cls, count);
+            give_blocks((class_id)cls, count);
+        }
+        size_t stock = stock_of((class_id)cls);
+        assert_true(stock <= 2 * BLOCKS_MOST);
+        assert_true(stock * block_bytes <= max_size(gates.bin_bytes, 2 * block_bytes));
+        assert_true(heap->bin_bytes <= gates.heap_bin_bytes);
+        assert_int_equal(budget_read(&budget.bin_bytes), heap->bin_bytes);
+        assert_true(gates.bin_bytes != 0 || stock == 0);
+        assert_true(route_of((class_id)cls) != ROUTE_POOL_ONLY || stock == 0);
+    }
+}
+
+static void the_bins_of_a_heap_share_its_bound(void **state)
+{
+    (void)state;
+    uint64_t saved = gates.heap_bin_bytes;
+    gates.heap_bin_bytes = 10000;
+    for (unsigned cls = 1; cls < TINY_CLASS_COUNT; cls++) {
+        take_blocks((class_id)cls, 50);
+        give_blocks((class_id)cls, 50);
+        assert_true(heap->bin_bytes <= 10000);
+    }
+    size_t stock_bytes = 0;
+    for (unsigned cls = 1; cls < TINY_CLASS_COUNT; cls++) {
+        stock_bytes += stock_of((class_id)cls) * size_class_bytes((class_id)cls);
+    }
+    gates.heap_bin_bytes = saved;
+    assert_true(stock_bytes <= 10000);
+    assert_true(stock_bytes > 0 || gates.bin_bytes == 0 || route_of(1) == ROUTE_POOL_ONLY);
+}
+
+static void the_bins_of_all_heaps_share_the_processs_bound(void **state)
+{
+    (void)state;
+    need_bins();
+    uint64_t saved = gates.total_bin_bytes;
+    take_blocks(CLASS_48, 8);
+    give_blocks(CLASS_48, 8);
+    uint32_t limit = heap->bins.limit[CLASS_48];
+    gates.total_bin_bytes = budget_read(&budget.bin_bytes);
+    for (int round = 0; round < 5; round++) {
+        take_blocks(CLASS_48, BLOCK_COUNT);
+        give_blocks(CLASS_48, BLOCK_COUNT);
+    }
+    uint32_t limit_after = heap->bins.limit[CLASS_48];
+    size_t bin_bytes = budget_read(&budget.bin_bytes);
+    gates.total_bin_bytes = saved;
+    assert_int_equal(limit_after, limit);
+    assert_true(bin_bytes <= heap->bin_bytes);
+}
+
+static void a_full_list_is_set_aside_whole_and_comes_back_whole(void **state)
+{
+    (void)state;
+    need_bins();
+    take_blocks(CLASS_48, BLOCK_COUNT);
+    give_blocks(CLASS_48, BLOCK_COUNT);
+    uint32_t limit = heap->bins.limit[CLASS_48];
+    struct block *chain = heap->reserves[CLASS_48].chain;
+    assert_non_null(chain);
+    assert_int_equal(atomic_load(&heap->reserves[CLASS_48].count), limit);
+    while (bin_pop(heap, CLASS_48) != NULL) {
+        // Until the bin is empty.
+    }
+    assert_true(bin_take_reserve(heap, CLASS_48));
+    assert_ptr_equal(heap->bins.head[CLASS_48], chain);
+    assert_int_equal(bin_count(heap, CLASS_48), limit);
+    assert_int_equal(list_length(chain), limit);
+    assert_null(heap->reserves[CLASS_48].chain);
+    while (bin_pop(heap, CLASS_48) != NULL) {
+        // Until the bin is empty.
+    }
+    assert_false(bin_take_reserve(heap, CLASS_48));
+}
+
+static void emptying_gives_the_blocks_and_the_promise_back(void **state)
+{
+    (void)state;
+    need_bins();
+    size_t taken_bytes = heap->slabs.taken_bytes;
+    take_blocks(CLASS_48, 100);
+    give_blocks(CLASS_48, 100);
+    assert_true(budget_read(&budget.bin_bytes) > 0);
+    assert_true(heap->slabs.taken_bytes > taken_bytes);
+    bin_empty(heap, CLASS_48);
+    assert_int_equal(heap->bins.limit[CLASS_48], 0);
+    assert_int_equal(stock_of(CLASS_48), 0);
+    assert_int_equal(budget_read(&budget.bin_bytes), 0);
+    assert_int_equal(heap->slabs.taken_bytes, taken_bytes);
+}
+
+static void an_idle_bin_is_emptied_after_a_while_and_a_busy_one_is_not(void **state)
+{
+    (void)state;
+    need_bins();
+    take_blocks(CLASS_48, 8);
+    give_blocks(CLASS_48, 8);
+    take_blocks(CLASS_48 + 1, 8);
+    give_blocks(CLASS_48 + 1, 8);
+    for (int i = 0; i < 2 * TICK_COUNT; i++) {
+        heap->reserves[CLASS_48 + 1].is_used = true;
+        bin_tick(heap);
+    }
+    assert_int_equal(heap->bins.limit[CLASS_48], 0);
+    assert_int_equal(stock_of(CLASS_48), 0);
+    assert_true(heap->bins.limit[CLASS_48 + 1] != 0);
+}
+
+static void a_class_without_a_stock_keeps_nothing(void **state)
+{
+    (void)state;
+    if (gates.bin_bytes != 0 && route_of(CLASS_48) != ROUTE_POOL_ONLY) {
+        skip();
+    }
+    take_blocks(CLASS_48, 10);
+    assert_false(bin_make_room(heap, CLASS_48));
+    assert_int_equal(bin_refill_count(heap, CLASS_48), 1);
+    assert_int_equal(bin_push_many(heap, CLASS_48, blocks, 10), 0);
+    give_blocks(CLASS_48, 10);
+    assert_int_equal(stock_of(CLASS_48), 0);
+    assert_int_equal(budget_read(&budget.bin_bytes), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(the_count_is_the_length_of_the_list, start_empty),
+        cmocka_unit_test_setup(the_limit_of_a_class_grows_on_use_up_to_its_bounds, start_empty),
+        cmocka_unit_test_setup(every_bound_holds_in_every_class, start_empty),
+        cmocka_unit_test_setup(the_bins_of_a_heap_share_its_bound, start_empty),
+        cmocka_unit_test_setup(the_bins_of_all_heaps_share_the_processs_bound, start_empty),
+        cmocka_unit_test_setup(emptying_gives_the_blocks_and_the_promise_back, start_empty),
+        cmocka_unit_test_setup(an_idle_bin_is_emptied_after_a_while_and_a_busy_one_is_not,
+                               start_empty),
+        cmocka_unit_test_setup(a_class_without_a_stock_keeps_nothing, start_empty),
+        cmocka_unit_test_setup(a_full_list_is_set_aside_whole_and_comes_back_whole, start_empty),
+        cmocka_unit_test_setup(the_last_block_in_is_the_first_out, start_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "backend/large.h"
+#include "base/bits.h"
+#include "os_refusal.h"
+#include "stats/budget.h"
+#include "unit_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    BYTES = 320 << 10,
+    MANY_COUNT = 1000,
+    MAPPINGS_MOST = 500,
+    TAG = 9,
+};
+
+static int start_empty(void **state)
+{
+    (void)state;
+    os_refusal_end();
+    (void)large_purge(0);
+    struct large_figures figures;
+    large_read_figures(&figures);
+    return figures.live_count == 0 && figures.cached_bytes == 0 ? 0 : -1;
+}
+
+static void *take_of(size_t bytes, size_t align_bytes, bool *is_zero)
+{
+    struct large_request request = {
+        .bytes = bytes, .align_bytes = align_bytes, .owner_tag = LARGE_TAG};
+    return large_take(&request, is_zero);
+}
+
+static char *take(size_t bytes)
+{
+    bool is_zero = false;
+    char *block = take_of(bytes, 1, &is_zero);
+    assert_non_null(block);
+    return block;
+}
+
+static void give(void *block)
+{
+    large_give(block);
+}
+
+static struct large_figures read_figures(void)
+{
+    struct large_figures figures;
+    large_read_figures(&figures);
+    return figures;
+}
+
+static void a_fresh_block_is_zero_and_as_long_as_asked(void **state)
+{
+    (void)state;
+    bool is_zero = false;
+    char *block = take_of(BYTES + 1, 1, &is_zero);
+    assert_true(is_zero);
+    assert_true(large_bytes(block) >= BYTES + 1);
+    assert_true(large_bytes(block) < BYTES + 1 + (64 << 10));
+    assert_true(is_filled_with(block, 0, large_bytes(block)));
+    memset(block, 1, large_bytes(block));
+    assert_int_equal(page_map_lookup(block), page_entry_make(LARGE_TAG, LARGE_CLASS));
+    assert_int_equal(read_figures().live_bytes, large_bytes(block));
+    assert_int_equal(read_figures().live_count, 1);
+    large_give(block);
+}
+
+static void a_block_is_aligned_as_asked(void **state)
+{
+    (void)state;
+    for (size_t align_bytes = 1; align_bytes <= (size_t)128 << 20; align_bytes *= 2) {
+        bool is_zero = false;
+        char *first = take_of(BYTES, align_bytes, &is_zero);
+        char *second = take_of(1, align_bytes, &is_zero);
+        assert_int_equal((uintptr_t)first % align_bytes, 0);
+        assert_int_equal((uintptr_t)second % align_bytes, 0);
+        // At most one block begins in a unit.
+        assert_true((uintptr_t)first >> UNIT_SHIFT != (uintptr_t)second >> UNIT_SHIFT);
+        large_give(first);
+        large_give(second);
+    }
+}
+
+static void a_freed_block_serves_the_next_of_about_its_size(void **state)
+{
+    (void)state;
+    char *block = take(BYTES);
+    block[5] = 1;
+    large_give(block);
+    assert_int_equal(read_figures().cached_bytes, BYTES);
+    bool is_zero = true;
+    char *shorter = take_of(BYTES / 2, 1, &is_zero);
+    char *longer = take_of(BYTES + 4096, 1, &is_zero);
+    assert_ptr_not_equal(shorter, block);
+    assert_ptr_not_equal(longer, block);
+    char *again = take_of(BYTES - BYTES / 16, 1, &is_zero);
+    assert_ptr_equal(again, block);
+    assert_false(is_zero);
+    assert_int_equal(large_bytes(again), BYTES);
+    large_give(shorter);
+    large_give(longer);
+    large_give(again);
+}
+
+static void a_cached_block_serves_only_the_alignment_that_it_has(void **state)
+{
+    (void)state;
+    char *block = take(BYTES);
+    size_t align_bytes = 2 * largest_power_dividing((uintptr_t)block);
+    large_give(block);
+    bool is_zero = false;
+    char *aligned = take_of(BYTES, align_bytes, &is_zero);
+    assert_int_equal((uintptr_t)aligned % align_bytes, 0);
+    assert_ptr_not_equal(aligned, block);
+    large_give(aligned);
+}
+
+static void a_purge_unmaps_the_longest_first(void **state)
+{
+    (void)state;
+    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    size_t mapped_bytes = budget_read(&budget.mapped_bytes);
+    char *shorter = take(BYTES);
+    char *longer = take(4 * BYTES);
+    large_give(shorter);
+    large_give(longer);
+    assert_int_equal(large_purge(5 * BYTES), 0);
+    assert_int_equal(large_purge(5 * BYTES - 1), 4 * BYTES);
+    assert_int_equal(read_figures().cached_bytes, BYTES);
+    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes + BYTES);
+    assert_int_equal(large_purge(0), BYTES);
+    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
+    assert_int_equal(budget_read(&budget.mapped_bytes), mapped_bytes);
+    assert_faults(longer);
+}
+
+static void a_refused_unmap_is_a_purge_and_the_run_is_used_again(void **state)
+{
+    (void)state;
+    char *block = take(BYTES);
+    memset(block, 1, BYTES);
+    large_give(block);
+    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    os_refusal.is_unmap_refused = true;
+    os_refusal.is_purge_refused = true;
+    assert_int_equal(large_purge(0), 0);
+    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
+    os_refusal.is_purge_refused = false;
+    assert_int_equal(large_purge(0), BYTES);
+    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes - BYTES);
+    bool is_zero = false;
+    char *again = take_of(BYTES, 1, &is_zero);
+    assert_ptr_equal(again, block);
+    assert_true(is_zero);
+    assert_true(is_filled_with(again, 0, BYTES));
+    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
+    large_give(again);
+}
+
+static void the_limit_counts_and_a_refusal_costs_nothing(void **state)
+{
+    (void)state;
+    bool is_zero = false;
+    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    budget_add(&budget.limit_bytes, committed_bytes + BYTES);
+    assert_null(take_of(BYTES + 1, 1, &is_zero));
+    char *block = take(BYTES);
+    assert_null(take_of(1, 1, &is_zero));
+    budget_subtract(&budget.limit_bytes, budget_read(&budget.limit_bytes));
+    large_give(block);
+    (void)large_purge(0);
+    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
+    os_refusal.is_map_refused = true;
+    assert_null(take_of(BYTES, 1, &is_zero));
+    assert_null(take_of(SIZE_MAX, 1, &is_zero));
+    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
+}
+
+static void a_second_free_is_told(void **state)
+{
+    (void)state;
+    char *block = take(BYTES);
+    large_give(block);
+    assert_dies_of("double free", block, BYTES, give, block);
+    (void)large_purge(0);
+    assert_dies_of("double free", block, BYTES, give, block);
+}
+
+static void a_pointer_into_a_block_is_told(void **state)
+{
+    (void)state;
+    char *block = take(BYTES);
+    assert_dies_of("free", block + 16, 0, give, block + 16);
+    assert_dies_of("free", block + 4096, 0, give, block + 4096);
+    assert_dies_of("free", block + 2 * UNIT_BYTES, 0, give, block + 2 * UNIT_BYTES);
+    assert_dies_of("free", &block, 0, give, &block);
+    large_give(block);
+}
+
+static void the_blocks_of_an_owner_are_freed_together(void **state)
+{
+    (void)state;
+    struct span *owned = NULL;
+    struct large_request request = {
+        .bytes = BYTES, .align_bytes = 1, .owner_tag = TAG, .owned = &owned};
+    bool is_zero = false;
+    char *other = take(BYTES);
+    void *first = large_take(&request, &is_zero);
+    void *second = large_take(&request, &is_zero);
+    void *third = large_take(&request, &is_zero);
+    assert_int_equal(page_map_lookup(first), page_entry_make(TAG, LARGE_CLASS));
+    large_give(second);
+    void *moved = large_resize(third, 2 * BYTES);
+    assert_non_null(moved);
+    assert_int_equal(page_map_lookup(moved), page_entry_make(TAG, LARGE_CLASS));
+    large_give_all(&owned);
+    assert_null(owned);
+    assert_int_equal(read_figures().live_count, 1);
+    assert_int_equal(page_entry_tag(page_map_lookup(first)), FREED_TAG);
+    large_give(other);
+}
+
+static size_t count_mappings(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    size_t count = 0;
+    for (int letter = getc(maps); letter != EOF; letter = getc(maps)) {
+        count += letter == '\n';
+    }
+    (void)fclose(maps);
+    return count;
+}
+
+// Every second one is unmapped: that would be a hole each, and the kernel bounds their number.
+static void many_freed_blocks_do_not_make_many_mappings(void **state)
+{
+    (void)state;
+    static char *blocks[MANY_COUNT];
+    size_t before = count_mappings();
+    for (size_t i = 0; i < MANY_COUNT; i++) {
+        blocks[i] = take(BYTES);
+    }
+    for (size_t i = 0; i < MANY_COUNT; i += 2) {
+        large_give(blocks[i]);
+    }
+    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    assert_int_equal(large_purge(0), MANY_COUNT / 2 * BYTES);
+    assert_int_equal(budget_read(&budget.committed_bytes),
+                     committed_bytes - MANY_COUNT / 2 * BYTES);
+    assert_true(count_mappings() < before + MAPPINGS_MOST);
+    bool is_zero = false;
+    char *again = take_of(BYTES, 1, &is_zero);
+    assert_true(is_zero);
+    large_give(again);
+    for (size_t i = 1; i < MANY_COUNT; i += 2) {
+        large_give(blocks[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_fresh_block_is_zero_and_as_long_as_asked, start_empty),
+        cmocka_unit_test_setup(a_block_is_aligned_as_asked, start_empty),
+        cmocka_unit_test_setup(a_freed_block_serves_the_next_of_about_its_size, start_empty),
+        cmocka_unit_test_setup(a_cached_block_serves_only_the_alignment_that_it_has, start_empty),
+        cmocka_unit_test_setup(a_purge_unmaps_the_longest_first, start_empty),
+        cmocka_unit_test_setup(a_refused_unmap_is_a_purge_and_the_run_is_used_again, start_empty),
+        cmocka_unit_test_setup(the_limit_counts_and_a_refusal_costs_nothing, start_empty),
+        cmocka_unit_test_setup(a_second_free_is_told, start_empty),
+        cmocka_unit_test_setup(a_pointer_into_a_block_is_told, start_empty),
+        cmocka_unit_test_setup(the_blocks_of_an_owner_are_freed_together, start_empty),
+        cmocka_unit_test_setup(many_freed_blocks_do_not_make_many_mappings, start_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
