@@ -15,6 +15,7 @@ enum {
     BITMAP_STORE_BYTES = UNIT_BYTES / TINY_STEP_BYTES / 8,
     COLOUR_BYTES_MOST = 4096,
     PREFETCH_AHEAD = 8,
+    EMPTIED_SAMPLE = 4,  // one block in so many is looked at, and stands for as many
 };
 
 static struct slab **list_of(struct slab *slab)
@@ -148,8 +149,8 @@ bool slab_add(struct slab_owner *owner, class_id cls)
     return true;
 }
 
-// Marks a block free.  Dies on one that is free already or that doesn't begin where a block does.
-static inline void give_block(struct slab *slab, void *block)
+// Marks a block free and returns its index.  Dies on one that is free already or that doesn't begin where a block does.
+static inline size_t give_block(struct slab *slab, void *block)
 {
     size_t distance = (uintptr_t)block - slab->first;
     size_t index = size_class_index(slab->cls, distance);
@@ -166,6 +167,7 @@ static inline void give_block(struct slab *slab, void *block)
     if (index / 64 < slab->search_word) {
         slab->search_word = (uint16_t)(index / 64);
     }
+    return index;
 }
 
 // Takes blocks of one slab; at least one is free.
@@ -192,7 +194,7 @@ static size_t take_blocks(struct slab *slab, void **blocks, size_t want)
     slab->free_count = (uint16_t)(slab->free_count - taken);
     if (unlikely(slab->purged != 0) && !slab_unpurge(slab, blocks, taken)) {
         for (size_t i = 0; i < taken; i++) {
-            give_block(slab, blocks[i]);
+            (void)give_block(slab, blocks[i]);
         }
         return 0;
     }
@@ -209,18 +211,29 @@ static struct slab *fullest_slab(const struct slab_class *class)
     return NULL;
 }
 
+// Takes from the fullest slab.  Where the limit forbids to touch its purged pages again, from one
+// without such pages, if there is one at hand.
+static size_t take_from_class(struct slab_class *class, void **blocks, size_t want)
+{
+    struct slab *slab = fullest_slab(class);
+    size_t taken = slab != NULL ? take_blocks(slab, blocks, want) : 0;
+    if (unlikely(taken == 0)) {
+        slab = class->list[SLAB_MOSTLY_FREE];
+        taken = slab != NULL && slab->purged == 0 ? take_blocks(slab, blocks, want) : 0;
+    }
+    if (taken != 0) {
+        replace(slab);
+    }
+    return taken;
+}
+
 size_t slab_refill(struct slab_owner *owner, class_id cls, void **blocks, size_t want)
 {
     struct slab_class *class = &owner->classes[cls];
     size_t taken = 0;
-    struct slab *slab = NULL;
-    while (taken < want && (slab = fullest_slab(class)) != NULL) {
-        size_t count = take_blocks(slab, blocks + taken, want - taken);
+    size_t count = 0;
+    while (taken < want && (count = take_from_class(class, blocks + taken, want - taken)) != 0) {
         taken += count;
-        replace(slab);
-        if (unlikely(count == 0)) {
-            break;  // its pages were purged, and the limit doesn't allow them again
-        }
     }
     class->free_count -= taken;
     owner->taken_bytes += taken * size_class_bytes(cls);
@@ -228,20 +241,20 @@ size_t slab_refill(struct slab_owner *owner, class_id cls, void **blocks, size_t
     return taken;
 }
 
-void slab_flush(struct slab_owner *owner, class_id cls, void *const *blocks, size_t count)
+void slab_flush(struct slab_owner *owner, void *const *blocks, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (i + PREFETCH_AHEAD < count) {
             __builtin_prefetch(span_of_unit((uintptr_t)blocks[i + PREFETCH_AHEAD]), 1);
         }
         struct slab *slab = slab_of(blocks[i]);
-        hak_assert(slab->owner == owner && slab->cls == cls);
+        hak_assert(slab->owner == owner);
         // Counted block by block: release() takes the whole slab out of the sums.
-        owner->classes[cls].free_count++;
-        give_block(slab, blocks[i]);
-        owner->taken_bytes -= size_class_bytes(cls);
-        if (slab->list >= SLAB_HALF_USED) {
-            owner->emptied_bytes += slab_emptied_bytes(slab, blocks[i]);
+        owner->classes[slab->cls].free_count++;
+        owner->taken_bytes -= size_class_bytes(slab->cls);
+        size_t index = give_block(slab, blocks[i]);
+        if (index % EMPTIED_SAMPLE == 0 && slab->list >= SLAB_HALF_USED) {
+            owner->emptied_bytes += EMPTIED_SAMPLE * slab_emptied_bytes(slab, blocks[i]);
         }
         replace(slab);
     }

@@ -79,9 +79,9 @@ size_t slab_refill(struct slab_owner *owner, class_id cls, void **blocks, size_t
 // lock: the system may be asked for memory.
 bool slab_add(struct slab_owner *owner, class_id cls);
 
-// Takes blocks of one class back; all belong to `owner`.  A block that is free already, or that is
+// Takes blocks back; all belong to `owner`.  A block that is free already, or that is
 // no block, ends the process.  Slabs that become empty go to the page heap.  Under the lock.
-void slab_flush(struct slab_owner *owner, class_id cls, void *const *blocks, size_t count);
+void slab_flush(struct slab_owner *owner, void *const *blocks, size_t count);
 
 // Moves a partly used slab of the class from one owner to another, whose locks are taken one after
 // the other; the caller holds a lock that keeps both owners and fork away.  False: there is none.

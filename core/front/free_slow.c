@@ -11,32 +11,35 @@ enum {
     REMOTE_BYTES_MOST = 32 << 10,  // blocks of this size and more go straight to their owner
 };
 
-// A class without a stock: the block goes to its slab.
-static void give_to_slab(struct heap *heap, class_id cls, void *block)
-{
-    lock_take(&heap->slabs.lock);
-    slab_flush(&heap->slabs, cls, &block, 1);
-    lock_give(&heap->slabs.lock);
-}
-
 static void free_own(struct heap *heap, class_id cls, void *block)
 {
     if (unlikely(heap->bins.head[cls] == block)) {
         die_misuse("double free", block, size_class_bytes(cls));
     }
-    if (heap->bins.room[cls] != 0 || bin_make_room(heap, cls)) {
-        bin_push(heap, cls, block);
-    } else {
-        give_to_slab(heap, cls, block);
-    }
+    bin_overflow(heap, cls, block);
     bin_tick(heap);
-    heap_purge_if_due(heap);
 }
 
 static HAK_COLD void free_large(void *pointer)
 {
     large_give(pointer);
     heap_purge_if_due(thread_heap);
+}
+
+// Another heap's block, or none.
+static void free_foreign(struct heap *heap, void *pointer, page_entry entry)
+{
+    unsigned cls = page_entry_class(entry);
+    struct heap *owner = heap_registry_lookup(page_entry_tag(entry));
+    if (unlikely(owner == NULL || cls == 0 || cls >= CLASS_COUNT)) {
+        slab_die_unknown(pointer);
+    }
+    if (heap == NULL || heap->kind != HEAP_THREAD || owner->kind != HEAP_THREAD ||
+        size_class_bytes((class_id)cls) >= REMOTE_BYTES_MOST) {
+        heap_give_locked(pointer);
+    } else {
+        remote_free_send(heap, pointer, entry);
+    }
 }
 
 void free_slow(void *pointer)
@@ -47,22 +50,13 @@ void free_slow(void *pointer)
     struct heap *heap = heap_of_thread();
     // Looked up only now: to get its heap, the thread may have adopted the one that owns the block.
     page_entry entry = page_map_lookup(pointer);
-    unsigned cls = page_entry_class(entry);
-    if (cls == LARGE_CLASS) {
-        free_large(pointer);
-        return;
-    }
-    struct heap *owner = heap_registry_lookup(page_entry_tag(entry));
-    if (unlikely(owner == NULL || cls == 0 || cls >= CLASS_COUNT)) {
-        slab_die_unknown(pointer);
-    }
-    if (owner == heap && heap->kind == HEAP_THREAD) {
+    page_entry cls = heap != NULL ? entry ^ heap->slabs.tag : CLASS_COUNT;
+    if (likely(cls != 0 && cls < CLASS_COUNT) && heap->kind == HEAP_THREAD) {
         free_own(heap, (class_id)cls, pointer);
-    } else if (heap == NULL || heap->kind != HEAP_THREAD || owner->kind != HEAP_THREAD ||
-               size_class_bytes((class_id)cls) >= REMOTE_BYTES_MOST) {
-        heap_give_locked(pointer);
+    } else if (page_entry_class(entry) == LARGE_CLASS) {
+        free_large(pointer);
     } else {
-        remote_free_send(heap, pointer, entry);
+        free_foreign(heap, pointer, entry);
     }
 }
 

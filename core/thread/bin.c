@@ -12,6 +12,8 @@ enum {
     FIRST_COUNT_MOST = 32,  //
     FLUSH_COUNT = 128,      // blocks flushed under one taking of the lock
     TICKS_BETWEEN_LOOKS = 1024,
+    LIMIT_CAP_LEAST = 4,
+    FLUSHES_BEFORE_COLLECTING = 2,  // of a class, without a miss in between
 };
 
 // The longest list of each class; written once, before the first block is handed out.
@@ -51,21 +53,48 @@ static bool promise(struct heap *heap, size_t bytes)
     return true;
 }
 
-// Doubles the limit of a class as far as its bounds allow.  False: it stays as it is.
-static bool grow(struct heap *heap, class_id cls)
+// The promises exceed their bound: all classes share what there is.  A class that swings by chance
+// goes slow about once in limit^2 operations, so many equal limits serve better than a few long ones.
+static bool lower_cap(struct heap *heap)
 {
-    uint32_t limit = heap->bins.limit[cls];
-    size_t wanted = limit == 0 ? first_limit(cls) : 2 * (size_t)limit;
-    wanted = min_size(wanted, bin_bounds.limit_most[cls]);
-    if (wanted <= limit || !promise(heap, 2 * (wanted - limit) * size_class_bytes(cls))) {
+    if (heap->limit_cap <= LIMIT_CAP_LEAST) {
         return false;
     }
-    // A reader in between sees a count that is too low, never one that is too high.
-    uint32_t added = (uint32_t)wanted - limit;
-    heap->bins.room[cls] = heap->bins.room[cls] + added;
-    compiler_barrier();
-    heap->bins.limit[cls] = (uint32_t)wanted;
+    heap->limit_cap -= heap->limit_cap / 4;
+    for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
+        if (heap->bins.limit[cls] > heap->limit_cap) {
+            bin_empty(heap, (class_id)cls);
+        }
+    }
     return true;
+}
+
+static size_t next_limit(const struct heap *heap, class_id cls)
+{
+    size_t limit = heap->bins.limit[cls];
+    size_t wanted = limit == 0 ? first_limit(cls) : 2 * limit;
+    return min_size(min_size(wanted, heap->limit_cap), bin_bounds.limit_most[cls]);
+}
+
+// Doubles the limit of a class as far as the bounds allow.  False: it stays as it is.
+static bool grow(struct heap *heap, class_id cls)
+{
+    size_t wanted = next_limit(heap, cls);
+    while (wanted > heap->bins.limit[cls]) {
+        uint32_t added = (uint32_t)wanted - heap->bins.limit[cls];
+        if (promise(heap, 2 * added * size_class_bytes(cls))) {
+            // A reader in between sees a count that is too low, never one that is too high.
+            heap->bins.room[cls] += added;
+            compiler_barrier();
+            heap->bins.limit[cls] += added;
+            return true;
+        }
+        if (!lower_cap(heap)) {
+            return false;
+        }
+        wanted = next_limit(heap, cls);
+    }
+    return false;
 }
 
 static void set_list(struct heap *heap, class_id cls, struct block *head, uint32_t count)
@@ -125,7 +154,7 @@ static void flush_list(struct heap *heap, class_id cls, struct block *block, uin
             block = next_checked(heap, cls, block);
         }
         lock_take(&heap->slabs.lock);
-        slab_flush(&heap->slabs, cls, blocks, taken);
+        slab_flush(&heap->slabs, blocks, taken);
         lock_give(&heap->slabs.lock);
     }
 }
@@ -161,6 +190,10 @@ bool bin_take_reserve(struct heap *heap, class_id cls)
 
 size_t bin_refill_count(struct heap *heap, class_id cls)
 {
+    heap->reserves[cls].flush_count = 0;
+    if (atomic_load_explicit(&heap->collector.count, memory_order_relaxed) != 0) {
+        bin_flush_collector(heap);
+    }
     (void)grow(heap, cls);
     return max_size(heap->bins.limit[cls], 1);
 }
@@ -175,27 +208,85 @@ size_t bin_push_many(struct heap *heap, class_id cls, void *const *blocks, size_
     return count;
 }
 
-bool bin_make_room(struct heap *heap, class_id cls)
+static void set_aside(struct heap *heap, class_id cls)
 {
     struct bin_reserve *reserve = &heap->reserves[cls];
-    reserve->is_used = true;
-    bool is_reserve_empty = reserve_count(reserve) == 0;
-    if (heap->bins.limit[cls] == 0 || !is_reserve_empty) {
-        if (grow(heap, cls)) {
-            return true;
-        }
-        if (heap->bins.limit[cls] == 0) {
-            return false;
-        }
-        flush_reserve(heap, cls);
-    }
     struct block *chain = heap->bins.head[cls];
     set_list(heap, cls, NULL, 0);
     compiler_barrier();
     reserve->chain = chain;
     compiler_barrier();
     atomic_store_explicit(&reserve->count, heap->bins.limit[cls], memory_order_relaxed);
+}
+
+// Makes room in a bin.  False: the class keeps none, or is only being freed.
+static bool make_room(struct heap *heap, class_id cls)
+{
+    struct bin_reserve *reserve = &heap->reserves[cls];
+    reserve->is_used = true;
+    // A class that keeps swinging over its limit gets a longer list every second time.
+    bool can_set_aside = heap->bins.limit[cls] != 0 && reserve_count(reserve) == 0;
+    reserve->is_swinging = !reserve->is_swinging;
+    if (!(can_set_aside && reserve->is_swinging) && grow(heap, cls)) {
+        return true;
+    }
+    if (can_set_aside) {
+        set_aside(heap, cls);
+        return true;
+    }
+    if (heap->bins.limit[cls] == 0 || reserve->flush_count >= FLUSHES_BEFORE_COLLECTING) {
+        return false;
+    }
+    reserve->flush_count++;
+    flush_reserve(heap, cls);
+    set_aside(heap, cls);
+    heap_purge_if_due(heap);
     return true;
+}
+
+void bin_flush_collector(struct heap *heap)
+{
+    void *blocks[COLLECTOR_COUNT];
+    uint32_t count = atomic_load_explicit(&heap->collector.count, memory_order_relaxed);
+    for (uint32_t i = 0; i < count; i++) {
+        blocks[i] = atomic_load_explicit(&heap->collector.blocks[i], memory_order_relaxed);
+    }
+    atomic_store_explicit(&heap->collector.count, 0, memory_order_relaxed);
+    lock_take(&heap->slabs.lock);
+    slab_flush(&heap->slabs, blocks, count);
+    lock_give(&heap->slabs.lock);
+}
+
+static void collect(struct heap *heap, void *block)
+{
+    struct collector *collector = &heap->collector;
+    uint32_t count = atomic_load_explicit(&collector->count, memory_order_relaxed);
+    atomic_store_explicit(&collector->blocks[count], block, memory_order_relaxed);
+    compiler_barrier();
+    atomic_store_explicit(&collector->count, count + 1, memory_order_relaxed);
+    if (count + 1 == COLLECTOR_COUNT) {
+        bin_flush_collector(heap);
+        heap_purge_if_due(heap);
+    }
+}
+
+void bin_overflow(struct heap *heap, class_id cls, void *block)
+{
+    if (make_room(heap, cls)) {
+        bin_push(heap, cls, block);
+    } else if (heap->bins.limit[cls] != 0) {
+        collect(heap, block);
+    } else {
+        lock_take(&heap->slabs.lock);
+        slab_flush(&heap->slabs, &block, 1);
+        lock_give(&heap->slabs.lock);
+        heap_purge_if_due(heap);
+    }
+}
+
+void bin_init(struct heap *heap)
+{
+    heap->limit_cap = LIMIT_MOST;
 }
 
 void bin_empty(struct heap *heap, class_id cls)
@@ -223,5 +314,8 @@ void bin_tick(struct heap *heap)
             bin_empty(heap, (class_id)cls);
         }
         heap->reserves[cls].is_used = false;
+    }
+    if (heap->bin_bytes < gates.heap_bin_bytes / 2) {
+        heap->limit_cap = (uint32_t)min_size(2 * (size_t)heap->limit_cap, LIMIT_MOST);
     }
 }

@@ -49,6 +49,9 @@ static HAK_HOT void bin_push(struct heap *heap, size_t cls, struct block *block)
 // Sets the bounds of the bins from the gates; before the first block.
 void bin_init_bounds(void);
 
+// Before the heap's first use.
+void bin_init(struct heap *heap);
+
 // Pushes as many of the blocks as there is room for; returns how many.
 size_t bin_push_many(struct heap *heap, class_id cls, void *const *blocks, size_t count);
 
@@ -58,9 +61,12 @@ bool bin_take_reserve(struct heap *heap, class_id cls);
 // After a miss: how many blocks to fetch; the bin's limit grows.
 size_t bin_refill_count(struct heap *heap, class_id cls);
 
-// After an overflow: makes room for at least one block, or returns false (the class keeps none).
-// Takes and drops the heap's lock.
-bool bin_make_room(struct heap *heap, class_id cls);
+// Takes a block whose bin is full: makes room for it, or collects it, or gives it to its slab.  Takes
+// and drops the heap's lock.
+void bin_overflow(struct heap *heap, class_id cls, void *block);
+
+// Gives the collected blocks to their slabs.  Takes and drops the heap's lock.
+void bin_flush_collector(struct heap *heap);
 
 // Gives the stock of one class back to the slabs and its promise of memory back to the others.
 void bin_empty(struct heap *heap, class_id cls);

@@ -76,7 +76,7 @@ void heap_give_locked(void *block)
         lock_take(&owner->slabs.lock);
         bool is_owner = page_map_lookup(block) == entry;
         if (is_owner) {
-            slab_flush(&owner->slabs, (class_id)cls, &block, 1);
+            slab_flush(&owner->slabs, &block, 1);
         }
         lock_give(&owner->slabs.lock);
         if (is_owner) {
@@ -116,6 +116,7 @@ void heap_flush(struct heap *heap)
             bin_empty(heap, (class_id)cls);
         }
     }
+    bin_flush_collector(heap);
     remote_free_flush(heap);
     lock_take(&heap->slabs.lock);
     struct batch *strays = remote_free_drain(heap, NULL);

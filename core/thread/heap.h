@@ -34,7 +34,22 @@ struct bins {
 struct bin_reserve {
     struct block *chain;
     _Atomic uint32_t count;
-    bool is_used;  // since the last look for idle bins
+    bool is_used;         // since the last look for idle bins
+    bool is_swinging;     // set aside once since the limit last grew
+    uint8_t flush_count;  // of the class, since its last miss
+};
+
+enum {
+    COLLECTOR_COUNT = 256
+};
+
+// Blocks of classes that are only being freed.  Linking them into lists would touch each of them, and
+// walking the lists to give them back would touch them again, cold by then; here only their addresses
+// are kept.  Invariant: blocks[0 .. count) are free blocks of the heap's slabs, of any class.  Only
+// the owner writes; statistics read.
+struct collector {
+    _Atomic uint32_t count;
+    void *_Atomic blocks[COLLECTOR_COUNT];
 };
 
 enum heap_kind {
@@ -57,9 +72,11 @@ struct heap {
     uint8_t exit_rounds;   // destructor rounds to let pass before the heap is parked
     uint64_t link_key;
     struct bin_reserve reserves[CLASS_COUNT];
+    struct collector collector;
 
     // Touched by the owner only.
     size_t bin_bytes;    // promised to the bins by their limits
+    uint32_t limit_cap;  // of every bin: sinks while the promises exceed their bound
     uint32_t tick;       // slow paths taken, to look for idle bins now and then
     uint32_t owner_tag;  // never changes
     _Atomic(struct batch *) outboxes[OUTBOX_COUNT];  // relaxed: statistics look in

@@ -6,6 +6,7 @@
 #include "region/page_heap.h"
 #include "region/record_pool.h"
 #include "thread/batch.h"
+#include "thread/bin.h"
 
 enum {
     PAGE_SHIFT = 12,
@@ -81,6 +82,7 @@ static struct heap *make_heap(enum heap_kind kind)
     heap->owner_tag = tag;
     heap->match_tag = kind == HEAP_THREAD ? page_entry_make(tag, 0) : page_entry_make(NO_TAG, 255);
     heap->slabs.tag = page_entry_make(tag, 0);
+    bin_init(heap);
     heap->link_key = mix(os_random_seed() + tag * 0x9e3779b97f4a7c15u);
     // Pairs with the acquire load in heap_registry_lookup.
     atomic_store_explicit(&page[tag & (HEAPS_PER_PAGE - 1)], heap, memory_order_release);

@@ -12,11 +12,13 @@
 
 #include <string.h>
 
-static void add_class(const struct heap *heap, unsigned cls, struct class_figures *figures)
+static void add_class(const struct heap *heap, unsigned cls, size_t collected,
+                      struct class_figures *figures)
 {
     const struct slab_class *class = &heap->slabs.classes[cls];
     size_t binned = bin_count_of_other(heap, cls) +
                     atomic_load_explicit(&heap->reserves[cls].count, memory_order_relaxed);
+    binned += collected;
     size_t out = class->block_count - class->free_count;
     // The owner may move its bins while we look.
     binned = min_size(binned, out);
@@ -26,13 +28,26 @@ static void add_class(const struct heap *heap, unsigned cls, struct class_figure
     figures->live_count += out - binned;  // those between threads included, up to add_classes
 }
 
+// Collected blocks count as blocks in bins.
+static void count_collected(struct heap *heap, size_t *counts)
+{
+    uint32_t count = atomic_load_explicit(&heap->collector.count, memory_order_relaxed);
+    for (uint32_t i = 0; i < count; i++) {
+        const void *block = atomic_load_explicit(&heap->collector.blocks[i], memory_order_relaxed);
+        unsigned cls = page_entry_class(page_map_lookup(block));
+        counts[cls < CLASS_COUNT ? cls : 0]++;
+    }
+}
+
 static void add_heap(struct heap *heap, struct hak_stats *stats, struct class_figures *classes)
 {
     lock_take(&heap->slabs.lock);
     size_t transit[CLASS_COUNT] = {0};
+    size_t collected[CLASS_COUNT] = {0};
     remote_free_count(heap, transit);
+    count_collected(heap, collected);
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
-        add_class(heap, cls, &classes[cls]);
+        add_class(heap, cls, collected[cls], &classes[cls]);
         classes[cls].transit_count += transit[cls];
     }
     stats->refill_count += heap->slabs.refill_count;

@@ -164,7 +164,7 @@ struct batch *remote_free_drain(struct heap *heap, struct heap *self)
         size_t count = sort_out_strays(batch, same);
         size_t kept = self == heap ? bin_push_many(heap, cls, same, count) : 0;
         if (kept < count) {
-            slab_flush(&heap->slabs, cls, same + kept, count - kept);
+            slab_flush(&heap->slabs, same + kept, count - kept);
         }
         if (unlikely(batch_count(batch) != 0)) {
             batch->next = strays;
