@@ -1,5 +1,5 @@
 #!/bin/bash
-# sort orders 200 MB of text with two threads; ls -lR lists a folder of some ten thousand files.
+# sort orders 200 MB of text with two threads; ls -lR lists all of /usr/share.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/support.sh" || exit 2
 program_needs sort coreutils

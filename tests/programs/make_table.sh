@@ -87,6 +87,6 @@ cat <<'END'
   queries are compared. The time is that of pgbench and the script.
 - *node*, *java*: their objects live in memory that they map by themselves; malloc serves the rest.
 - *stress_ng*: it prints no results; it checks its blocks and must say that each of its runs was successful. It calls
-  `malloc_trim` often, which explains its time on glibc.
+  `malloc_trim` often, and glibc spends most of its time there; the ratio says nothing of malloc and free.
 - Programs that leave by `_exit` write no `HAKMEM_STATS` line; the test's probe reads the same figures as they leave.
 END

@@ -70,7 +70,7 @@ workload() {
     start "${under[@]}"
     client --pipe <"$work/commands"
     client EVAL "$(cat "$work/digest.lua")" 0
-    timed redis-benchmark -p "$port" -q -n 100000 -c 20 -P 8 -r 100000 -d 200 \
+    timed redis-benchmark -p "$port" -q -n 60000 -c 20 -P 8 -r 100000 -d 200 \
         -t set,get,incr,lpush,rpop,sadd,hset,zadd >&2
     timed redis-benchmark -p "$port" -q -n 5000 -c 20 -t lrange_100 >&2
     note_memory loaded
