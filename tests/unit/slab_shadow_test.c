@@ -88,7 +88,7 @@ static void give_some(void)
     for (size_t i = model.count; i < model.count + count; i++) {
         assert_int_equal(*(size_t *)model.blocks[i], (size_t)model.blocks[i]);
     }
-    slab_flush(&owner, model.cls, &model.blocks[model.count], count);
+    slab_flush(&owner, &model.blocks[model.count], count);
 }
 
 // Phases of growth and shrinking, with a purge here and there: what is live must never be purged.
