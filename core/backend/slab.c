@@ -4,6 +4,7 @@
 #include "backend/slab_bits.h"
 #include "backend/slab_purge.h"
 #include "base/check.h"
+#include "os/os_memory.h"
 #include "os/os_process.h"
 #include "region/page_heap.h"
 #include "region/record_pool.h"
@@ -15,7 +16,7 @@ enum {
     BITMAP_STORE_BYTES = UNIT_BYTES / TINY_STEP_BYTES / 8,
     COLOUR_BYTES_MOST = 4096,
     PREFETCH_AHEAD = 8,
-    EMPTIED_SAMPLE = 4,  // one block in so many is looked at, and stands for as many
+    EMPTIED_SAMPLE = 8,  // one block in so many is looked at, and stands for as many
 };
 
 static struct slab **list_of(struct slab *slab)
@@ -76,18 +77,21 @@ static void place(struct slab *slab)
     }
 }
 
-// Called when the free count has changed.  A detached slab stays where it is.
-static void replace(struct slab *slab)
+// A detached slab stays where it is.
+static void replace_slow(struct slab *slab)
 {
     if (slab->list == SLAB_DETACHED) {
         return;
     }
-    if (slab->free_count == slab->capacity) {
-        unlink_slab(slab);
-        release(slab);
-    } else if (list_for(slab) != slab->list) {
-        unlink_slab(slab);
-        link_slab(slab, list_for(slab));
+    unlink_slab(slab);
+    place(slab);
+}
+
+// Called when the free count has changed.
+static inline void replace(struct slab *slab)
+{
+    if (unlikely(slab->free_count == slab->capacity || list_for(slab) != slab->list)) {
+        replace_slow(slab);
     }
 }
 
@@ -124,13 +128,28 @@ static struct slab *take_span(size_t unit_count, size_t capacity)
     return slab;
 }
 
+// A class that has filled a few slabs will fill the next: its pages are asked for at once, which costs
+// one system call instead of a fault for each.  Read without the lock: it is only a guess.
+__attribute__((no_sanitize_thread)) static bool slab_is_hot(const struct slab_owner *owner,
+                                                            class_id cls)
+{
+    enum {
+        SLABS_OF_A_HOT_CLASS = 4
+    };
+    return owner->classes[cls].slab_count >= SLABS_OF_A_HOT_CLASS;
+}
+
 bool slab_add(struct slab_owner *owner, class_id cls)
 {
     size_t bytes = size_class_slab_units(cls) * UNIT_BYTES;
     size_t capacity = bytes / size_class_bytes(cls);
-    struct slab *slab = take_span(bytes / UNIT_BYTES, capacity);
+    size_t unit_count = bytes / UNIT_BYTES;
+    struct slab *slab = take_span(unit_count, capacity);
     if (slab == NULL) {
         return false;
+    }
+    if (!slab->span.is_dirty && unit_count == 1 && slab_is_hot(owner, cls)) {
+        os_populate((void *)slab->span.base, UNIT_BYTES);
     }
     lock_take(&owner->lock);
     slab->first =
@@ -243,6 +262,7 @@ size_t slab_refill(struct slab_owner *owner, class_id cls, void **blocks, size_t
 
 void slab_flush(struct slab_owner *owner, void *const *blocks, size_t count)
 {
+    size_t emptied_bytes = 0;
     for (size_t i = 0; i < count; i++) {
         if (i + PREFETCH_AHEAD < count) {
             __builtin_prefetch(span_of_unit((uintptr_t)blocks[i + PREFETCH_AHEAD]), 1);
@@ -254,11 +274,15 @@ void slab_flush(struct slab_owner *owner, void *const *blocks, size_t count)
         owner->taken_bytes -= size_class_bytes(slab->cls);
         size_t index = give_block(slab, blocks[i]);
         if (index % EMPTIED_SAMPLE == 0 && slab->list >= SLAB_HALF_USED) {
-            owner->emptied_bytes += EMPTIED_SAMPLE * slab_emptied_bytes(slab, blocks[i]);
+            emptied_bytes += EMPTIED_SAMPLE * slab_emptied_bytes(slab, blocks[i]);
         }
         replace(slab);
     }
     owner->flush_count++;
+    if (emptied_bytes != 0) {
+        owner->emptied_bytes += emptied_bytes;
+        budget_add(&budget.emptied_bytes, emptied_bytes);
+    }
 }
 
 bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls)

@@ -80,10 +80,13 @@ size_t slab_emptied_bytes(const struct slab *slab, const void *block)
     return empty_count << shift;
 }
 
+// Of the whole process there may be as much as of dirty spans; a heap with little of its own waits.
 // Read without the lock: a wrong answer only moves the purge to another call.
 __attribute__((no_sanitize_thread)) bool slab_purge_is_due(const struct slab_owner *owner)
 {
-    return owner->emptied_bytes > gates.dirty_limit / 4 + owner->taken_bytes / 16;
+    size_t slack_bytes = gates.dirty_limit + owner->taken_bytes / 16;
+    return owner->emptied_bytes > gates.dirty_limit / 4 &&
+           budget_read(&budget.emptied_bytes) > slack_bytes;
 }
 
 // Purges each run of pending granules; those that the system refuses are no longer pending.
@@ -140,6 +143,7 @@ size_t slab_purge(struct slab_owner *owner)
         return 0;
     }
     owner->is_purging = true;
+    budget_subtract(&budget.emptied_bytes, owner->emptied_bytes);
     owner->emptied_bytes = 0;
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         detach_purgeable(owner->classes[cls].list[SLAB_MOSTLY_FREE]);

@@ -17,7 +17,6 @@ static void free_own(struct heap *heap, class_id cls, void *block)
         die_misuse("double free", block, size_class_bytes(cls));
     }
     bin_overflow(heap, cls, block);
-    bin_tick(heap);
 }
 
 static HAK_COLD void free_large(void *pointer)

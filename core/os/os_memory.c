@@ -84,6 +84,14 @@ int os_guard(void *address, size_t bytes)
     return (int)-counted_call(SYS_mprotect, address, bytes, PROT_NONE, 0, 0);
 }
 
+void os_populate(void *address, size_t bytes)
+{
+    enum {
+        POPULATE_WRITE = 23
+    };  // MADV_POPULATE_WRITE, Linux 5.14
+    (void)counted_call(SYS_madvise, address, bytes, POPULATE_WRITE, 0, 0);
+}
+
 void os_avoid_huge_pages(void *address, size_t bytes)
 {
     (void)counted_call(SYS_madvise, address, bytes, MADV_NOHUGEPAGE, 0, 0);

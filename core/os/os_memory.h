@@ -26,6 +26,10 @@ int os_purge(void *address, size_t bytes);
 // then nothing has changed.
 void *os_resize(void *address, size_t old_bytes, size_t bytes);
 
+// Makes the pages resident at once, as if each were written; where the system can't, they will be when
+// they are touched.
+void os_populate(void *address, size_t bytes);
+
 // No access from here on: a guard.
 int os_guard(void *address, size_t bytes);
 

@@ -17,9 +17,10 @@ struct budget {
     _Atomic size_t dirty_bytes;      // the part of that in whole free pages
     _Atomic size_t record_bytes;     // the part of that in our own records
     _Atomic size_t peak_committed_bytes;
-    _Atomic size_t purged_bytes;  // given back since the start
-    _Atomic size_t limit_bytes;   // of committed_bytes; 0: none
-    _Atomic size_t bin_bytes;     // promised to the bins of all heaps
+    _Atomic size_t purged_bytes;   // given back since the start
+    _Atomic size_t limit_bytes;    // of committed_bytes; 0: none
+    _Atomic size_t bin_bytes;      // promised to the bins of all heaps
+    _Atomic size_t emptied_bytes;  // pages that became empty inside slabs since their last purge
 };
 
 extern struct budget budget;

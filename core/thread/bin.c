@@ -23,8 +23,8 @@ static struct {
 
 void bin_init_bounds(void)
 {
-    // A class keeps a list and a reserve of the same length.
-    size_t bytes = gates.bin_bytes / 2;
+    // A class keeps a list and a reserve of half its length.
+    size_t bytes = gates.bin_bytes / 3 * 2;
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         size_t count = min_size(bytes / size_class_bytes((class_id)cls), LIMIT_MOST);
         bool is_kept = bytes != 0 && route_of((class_id)cls) != ROUTE_POOL_ONLY;
@@ -36,6 +36,12 @@ static uint32_t first_limit(class_id cls)
 {
     size_t count = FIRST_BYTES / size_class_bytes(cls);
     return (uint32_t)max_size(1, min_size(count, FIRST_COUNT_MOST));
+}
+
+// What a list of `limit` blocks and its reserve may hold.
+static size_t promised_bytes(size_t limit, class_id cls)
+{
+    return (limit + (limit + 1) / 2) * size_class_bytes(cls);
 }
 
 // Promises the bins `bytes` more, if this heap's and the process's bounds allow it.
@@ -82,7 +88,8 @@ static bool grow(struct heap *heap, class_id cls)
     size_t wanted = next_limit(heap, cls);
     while (wanted > heap->bins.limit[cls]) {
         uint32_t added = (uint32_t)wanted - heap->bins.limit[cls];
-        if (promise(heap, 2 * added * size_class_bytes(cls))) {
+        size_t bytes = promised_bytes(wanted, cls) - promised_bytes(heap->bins.limit[cls], cls);
+        if (promise(heap, bytes)) {
             // A reader in between sees a count that is too low, never one that is too high.
             heap->bins.room[cls] += added;
             compiler_barrier();
@@ -201,25 +208,51 @@ size_t bin_refill_count(struct heap *heap, class_id cls)
 size_t bin_push_many(struct heap *heap, class_id cls, void *const *blocks, size_t count)
 {
     count = min_size(count, heap->bins.room[cls]);
+    struct block *head = heap->bins.head[cls];
     // The first of them is to be popped first.
     for (size_t i = count; i-- > 0;) {
-        bin_push(heap, cls, blocks[i]);
+        struct block *block = blocks[i];
+        block->link = link_encode(head, heap->link_key);
+        head = block;
     }
+    compiler_barrier();
+    heap->bins.head[cls] = head;
+    compiler_barrier();
+    heap->bins.room[cls] -= (uint32_t)count;
     return count;
 }
 
+// Cuts a full list behind its newer half; the older half becomes the reserve.  With half a list on
+// each side the next miss and the next overflow are both far away.
 static void set_aside(struct heap *heap, class_id cls)
 {
     struct bin_reserve *reserve = &heap->reserves[cls];
-    struct block *chain = heap->bins.head[cls];
-    set_list(heap, cls, NULL, 0);
+    uint32_t limit = heap->bins.limit[cls];
+    uint32_t kept = limit / 2;
+    struct block *last_kept = NULL;
+    struct block *block = heap->bins.head[cls];
+    for (uint32_t i = 0; i < kept; i++) {
+        last_kept = block;
+        block = next_checked(heap, cls, block);
+        if (unlikely(block == NULL)) {
+            die_of_short_list(heap, cls, last_kept);
+        }
+    }
+    // The count first: it may be too low at any time, never too high.
+    heap->bins.room[cls] = limit - kept;
     compiler_barrier();
-    reserve->chain = chain;
+    if (last_kept != NULL) {
+        last_kept->link = link_encode(NULL, heap->link_key);
+    } else {
+        heap->bins.head[cls] = NULL;
+    }
     compiler_barrier();
-    atomic_store_explicit(&reserve->count, heap->bins.limit[cls], memory_order_relaxed);
+    reserve->chain = block;
+    compiler_barrier();
+    atomic_store_explicit(&reserve->count, limit - kept, memory_order_relaxed);
 }
 
-// Makes room in a bin.  False: the class keeps none, or is only being freed.
+// Makes room in a bin.  False: the class keeps none.
 static bool make_room(struct heap *heap, class_id cls)
 {
     struct bin_reserve *reserve = &heap->reserves[cls];
@@ -230,17 +263,15 @@ static bool make_room(struct heap *heap, class_id cls)
     if (!(can_set_aside && reserve->is_swinging) && grow(heap, cls)) {
         return true;
     }
-    if (can_set_aside) {
-        set_aside(heap, cls);
-        return true;
-    }
-    if (heap->bins.limit[cls] == 0 || reserve->flush_count >= FLUSHES_BEFORE_COLLECTING) {
+    if (heap->bins.limit[cls] == 0) {
         return false;
     }
-    reserve->flush_count++;
-    flush_reserve(heap, cls);
+    if (!can_set_aside) {
+        reserve->flush_count++;
+        flush_reserve(heap, cls);
+        heap_purge_if_due(heap);
+    }
     set_aside(heap, cls);
-    heap_purge_if_due(heap);
     return true;
 }
 
@@ -272,10 +303,13 @@ static void collect(struct heap *heap, void *block)
 
 void bin_overflow(struct heap *heap, class_id cls, void *block)
 {
+    if (heap->reserves[cls].flush_count >= FLUSHES_BEFORE_COLLECTING) {
+        collect(heap, block);
+        return;
+    }
+    bin_tick(heap);
     if (make_room(heap, cls)) {
         bin_push(heap, cls, block);
-    } else if (heap->bins.limit[cls] != 0) {
-        collect(heap, block);
     } else {
         lock_take(&heap->slabs.lock);
         slab_flush(&heap->slabs, &block, 1);
@@ -299,7 +333,7 @@ void bin_empty(struct heap *heap, class_id cls)
     heap->bins.limit[cls] = 0;
     heap->bins.room[cls] = 0;
     flush_list(heap, cls, chain, count);
-    size_t bytes = 2 * (size_t)limit * size_class_bytes(cls);
+    size_t bytes = promised_bytes(limit, cls);
     heap->bin_bytes -= bytes;
     budget_subtract(&budget.bin_bytes, bytes);
 }

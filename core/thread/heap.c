@@ -18,11 +18,8 @@ struct heap *heap_exit;
 
 _Thread_local struct heap *thread_heap = &heap_before_start;
 
-static HAK_COLD struct heap *attach(void)
+static struct heap *take_heap(void)
 {
-    if (thread_heap == &heap_after_exit) {
-        return thread_heap;
-    }
     struct heap *heap = process_start() ? heap_registry_adopt() : NULL;
     if (heap != NULL) {
         thread_heap = heap;
@@ -32,13 +29,13 @@ static HAK_COLD struct heap *attach(void)
     return heap;
 }
 
-struct heap *heap_of_thread(void)
+struct heap *heap_attach(void)
 {
     struct heap *heap = thread_heap;
-    if (unlikely(heap->kind == HEAP_EMPTY)) {
-        return attach();
+    if (heap == &heap_before_start) {
+        return take_heap();
     }
-    if (unlikely(heap->fast_limit == 0)) {
+    if (heap != &heap_after_exit) {
         process_settle(heap);
     }
     return heap;

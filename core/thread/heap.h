@@ -29,8 +29,8 @@ struct bins {
         limit[CLASS_COUNT];  // blocks the list may hold; grows on use, shrinks when idle
 };
 
-// A full list that was set aside whole, so that a bin that swings about its limit stays off the
-// slabs.  Invariant: chain == NULL exactly when count == 0.
+// The older half of a list that was full, set aside so that a bin that swings about its limit stays
+// off the slabs.  Invariant: chain == NULL exactly when count == 0.
 struct bin_reserve {
     struct block *chain;
     _Atomic uint32_t count;
@@ -104,9 +104,16 @@ extern _Thread_local struct heap *thread_heap;
 extern struct heap heap_before_start;  // thread_heap of a thread that has not allocated yet
 extern struct heap heap_after_exit;    // thread_heap of a thread whose destructors have run
 
+// Gives the calling thread a heap, or reads the gates that its heap has been waiting for.
+HAK_COLD struct heap *heap_attach(void);
+
 // The calling thread's heap, made or adopted on the first call.  heap_after_exit in a thread that is
 // ending; NULL when memory is out.
-struct heap *heap_of_thread(void);
+static inline struct heap *heap_of_thread(void)
+{
+    struct heap *heap = thread_heap;
+    return likely(heap->fast_limit != 0) ? heap : heap_attach();
+}
 
 // Serves a class from a shared heap, or gives one block back to whatever heap owns it, under that
 // heap's lock.  The caller holds no lock.
