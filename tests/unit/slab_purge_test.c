@@ -237,18 +237,23 @@ static void a_purge_is_due_once_enough_pages_are_empty(void **state)
 {
     (void)state;
     uint64_t saved_limit = gates.dirty_limit;
-    gates.dirty_limit = 4 * 64 << 10;
+    gates.dirty_limit = 256 << 10;
     assert_false(slab_purge_is_due(&owner));
-    owner.emptied_bytes = 64 << 10;
-    assert_false(slab_purge_is_due(&owner));
-    owner.emptied_bytes++;
-    assert_true(slab_purge_is_due(&owner));
-    owner.taken_bytes = 16;
-    assert_false(slab_purge_is_due(&owner));
-    owner.taken_bytes = 0;
-    assert_int_equal(slab_purge(&owner), 0);
-    assert_false(slab_purge_is_due(&owner));
+    size_t slab_count = 0;
+    for (; slab_count < 100 && !slab_purge_is_due(&owner); slab_count++) {
+        (void)add_full_slab(CLASS_64);
+        assert_false(slab_purge_is_due(&owner));
+        slab_flush(&owner, blocks, CAPACITY - 1);
+    }
+    bool is_due = slab_purge_is_due(&owner);
+    size_t purged_bytes = slab_purge(&owner);
+    bool is_due_still = slab_purge_is_due(&owner);
     gates.dirty_limit = saved_limit;
+    assert_true(is_due);
+    assert_false(is_due_still);
+    // Neither for a trifle nor much too late.
+    assert_true(purged_bytes >= 64 << 10);
+    assert_true(purged_bytes <= 1 << 20);
 }
 
 // As a forked child finds it whose parent was purging in another thread.

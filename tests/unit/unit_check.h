@@ -30,6 +30,13 @@ void assert_faults(char *address);
 // `step_bytes` isn't 0.
 void run_in_threads(unit_body *body, void *argument, size_t step_bytes, size_t count);
 
+// The compiler warns of sizes that it knows to be too long.
+static inline size_t hidden(size_t bytes)
+{
+    volatile size_t copy = bytes;
+    return copy;
+}
+
 bool is_filled_with(const void *memory, unsigned char value, size_t bytes);
 
 #endif
