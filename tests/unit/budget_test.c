@@ -113,7 +113,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(without_a_limit_everything_is_granted, start_anew),
-        cmocka_unit_test_setup(commits_are_granted_up_to_the_limit_and_not_a_byte_above, start_anew),
+        cmocka_unit_test_setup(commits_are_granted_up_to_the_limit_and_not_a_byte_above,
+                               start_anew),
         cmocka_unit_test_setup(a_commit_above_the_whole_limit_does_not_wrap_around, start_anew),
         cmocka_unit_test_setup(above_a_lowered_limit_nothing_is_granted, start_anew),
         cmocka_unit_test_setup(the_peak_is_the_most_that_was_ever_committed, start_anew),

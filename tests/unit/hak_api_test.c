@@ -39,7 +39,8 @@ static void live_blocks_do_not_overlap(void **state)
         memset(blocks[i], (int)(i % 250), hak_usable_size(blocks[i]));
     }
     for (size_t i = 0; i < BLOCK_COUNT; i++) {
-        assert_true(is_filled_with(blocks[i], (unsigned char)(i % 250), hak_usable_size(blocks[i])));
+        assert_true(
+            is_filled_with(blocks[i], (unsigned char)(i % 250), hak_usable_size(blocks[i])));
         hak_free(blocks[i]);
     }
 }

@@ -167,9 +167,9 @@ static void an_unused_shared_heap_is_used_again(void **state)
 // A destructor that runs in every round, the last of which finds the thread's heap parked.
 static pthread_key_t late_key;
 static struct {
-    int rounds;
-    void *last_block;
-    bool was_after_exit;
+    _Atomic int rounds;
+    void *_Atomic last_block;
+    _Atomic bool was_after_exit;
 } late;
 
 static void allocate_late(void *value)

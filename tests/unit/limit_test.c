@@ -10,7 +10,7 @@
 enum {
     CHUNK_BYTES = 100000,
     HOARD_COUNT = 100,
-    LIMIT_BYTES = 64 << 20,
+    LIMIT_BYTES = 24 << 20,
     CALLS_MOST = 16,
 };
 
@@ -229,8 +229,8 @@ int main(void)
         cmocka_unit_test_setup(the_callback_makes_room_and_the_allocation_succeeds, start),
         cmocka_unit_test_setup(a_callback_that_promises_in_vain_is_asked_only_so_often, start),
         cmocka_unit_test_setup(a_callback_that_gives_up_ends_the_matter, start),
-        cmocka_unit_test_setup(
-            what_is_dirty_or_in_a_stock_is_given_back_before_anybody_is_asked, start),
+        cmocka_unit_test_setup(what_is_dirty_or_in_a_stock_is_given_back_before_anybody_is_asked,
+                               start),
         cmocka_unit_test_setup(the_system_that_refuses_is_not_the_programs_fault, start),
         cmocka_unit_test_setup(the_callback_may_use_the_heap, start),
         cmocka_unit_test_setup(the_limit_is_told_as_it_was_set, start),

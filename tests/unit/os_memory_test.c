@@ -45,12 +45,12 @@ static void nothing_around_an_aligned_map_stays_mapped(void **state)
     assert_true(first != NULL && second != NULL && first != second);
     assert_int_equal(os_unmap(first, page_bytes), 0);
     assert_int_equal(os_unmap(second, page_bytes), 0);
-    assert_faults(first);
-    assert_faults(second);
+    assert_false(is_mapped(first));
+    assert_false(is_mapped(second));
     char *third = os_map(page_bytes, align_bytes);
-    // msync tells unmapped pages by ENOMEM.
-    assert_int_equal(msync(third + page_bytes, align_bytes / 2, MS_ASYNC), -1);
-    assert_int_equal(errno, ENOMEM);
+    assert_true(is_mapped(third));
+    assert_false(is_mapped(third + page_bytes));
+    assert_false(is_mapped(third + align_bytes / 2));
     assert_int_equal(os_unmap(third, page_bytes), 0);
 }
 
@@ -97,7 +97,7 @@ static void a_resized_mapping_keeps_its_pages_wherever_it_goes(void **state)
     char *shrunk = os_resize(grown, PAGE_COUNT * page_bytes, page_bytes);
     assert_ptr_equal(shrunk, grown);
     assert_true(is_filled_with(shrunk, 5, page_bytes));
-    assert_faults(shrunk + page_bytes);
+    assert_false(is_mapped(shrunk + page_bytes));
     assert_int_equal(os_unmap(shrunk, page_bytes), 0);
 }
 

@@ -275,8 +275,7 @@ static void where_a_long_arena_is_refused_a_short_one_serves(void **state)
 static char *find_zone_border(void)
 {
     size_t bytes = (size_t)ZONE_BYTES + ((size_t)256 << 20);
-    char *probe =
-        mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *probe = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     assert_true(probe != MAP_FAILED);
     assert_int_equal(munmap(probe, bytes), 0);
     uintptr_t after_margin = (uintptr_t)probe + ((uintptr_t)128 << 20);

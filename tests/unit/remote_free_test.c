@@ -148,8 +148,7 @@ static void big_blocks_go_straight_to_their_slab(void **state)
     size_t taken_bytes = shared.heap->slabs.taken_bytes;
     hak_free(shared.blocks[0]);
     assert_int_equal(outbox_bytes(), 0);
-    assert_int_equal(shared.heap->slabs.taken_bytes,
-                     taken_bytes - hak_good_size(STRAIGHT_BYTES));
+    assert_int_equal(shared.heap->slabs.taken_bytes, taken_bytes - hak_good_size(STRAIGHT_BYTES));
 }
 
 static void the_owner_gets_its_blocks_back_when_it_refills(void **state)

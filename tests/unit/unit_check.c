@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -108,6 +109,13 @@ void assert_faults(char *address)
         assert_true(WIFSIGNALED(status));
         assert_int_equal(WTERMSIG(status), SIGSEGV);
     }
+}
+
+bool is_mapped(const void *address)
+{
+    // msync tells unmapped pages by ENOMEM and does nothing to mapped ones.
+    uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+    return msync((void *)((uintptr_t)address & ~(page_bytes - 1)), page_bytes, MS_ASYNC) == 0;
 }
 
 struct thread_job {

@@ -26,6 +26,9 @@ void assert_dies_damaged(const void *block, size_t block_bytes, unit_body *body,
 // Reads or writes one byte in a forked child, which must die of SIGSEGV.
 void assert_faults(char *address);
 
+// Is the page of `address` mapped?
+bool is_mapped(const void *address);
+
 // Runs body(argument) in `count` threads at once and waits for them; each has its own argument when
 // `step_bytes` isn't 0.
 void run_in_threads(unit_body *body, void *argument, size_t step_bytes, size_t count);
