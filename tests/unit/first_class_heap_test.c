@@ -204,7 +204,7 @@ static void what_cannot_be_is_refused_with_errno(void **state)
     assert_null(hak_heap_calloc(heap, hidden(SIZE_MAX / 2), 3));
     assert_int_equal(errno, ENOMEM);
     errno = 0;
-    assert_null(hak_heap_aligned_alloc(heap, 48, 10));
+    assert_null(hak_heap_aligned_alloc(heap, hidden(48), 10));
     assert_int_equal(errno, EINVAL);
     hak_heap_destroy(NULL);
 }
