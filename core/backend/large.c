@@ -33,7 +33,8 @@ static struct {
     size_t cached_bytes;                     // of the dirty ones
     size_t live_bytes;
     size_t live_count;
-    size_t mapping_count;  // live and cached
+    size_t mapping_count;    // live and cached
+    struct span *under_way;  // out of the cache while they are purged
 } large;
 
 static struct large *record_of(const void *pointer)
@@ -218,47 +219,92 @@ size_t large_bytes(const void *pointer)
     return live_record(pointer)->mapped_bytes;
 }
 
-// The longest dirty run, out of the cache, or NULL.  Under the lock.
-static struct large *take_longest_dirty(void)
+// The longest run of a kind, out of the cache and on the list of runs under way, or NULL.  Under the
+// lock.
+static struct large *take_longest(bool is_clean)
 {
     for (size_t bin = CACHE_BIN_COUNT; bin-- > 0;) {
-        if (large.cache[false][bin] != NULL) {
-            struct large *record = (struct large *)(void *)large.cache[false][bin];
+        if (large.cache[is_clean][bin] != NULL) {
+            struct large *record = (struct large *)(void *)large.cache[is_clean][bin];
             cache_remove(record);
+            span_list_push(&large.under_way, &record->span);
             return record;
         }
     }
     return NULL;
 }
 
-// One run is unmapped, or purged where that would leave too many mappings.
+// The end of take_longest for a run that stays mapped.
+static void put_back(struct large *record, bool is_clean)
+{
+    lock_take(&large.lock);
+    span_list_remove(&large.under_way, &record->span);
+    cache_insert(record, is_clean);
+    lock_give(&large.lock);
+}
+
+// The record is off the list before the run is unmapped: its unit may have a new run at once.  On
+// failure it is back on the list.
+static bool unmap_run(struct large *record)
+{
+    void *base = (void *)record->span.base;
+    size_t bytes = record->mapped_bytes;
+    lock_take(&large.lock);
+    span_list_remove(&large.under_way, &record->span);
+    large.mapping_count--;
+    lock_give(&large.lock);
+    if (os_unmap(base, bytes) == 0) {
+        budget_subtract(&budget.mapped_bytes, bytes);
+        return true;
+    }
+    lock_take(&large.lock);
+    large.mapping_count++;
+    span_list_push(&large.under_way, &record->span);
+    lock_give(&large.lock);
+    return false;
+}
+
+// One run is unmapped, or purged where that fails or would leave too many mappings.
 static size_t purge_one(size_t keep_bytes)
 {
     lock_take(&large.lock);
-    struct large *record = large.cached_bytes > keep_bytes ? take_longest_dirty() : NULL;
-    bool is_unmapping = record != NULL && large.mapping_count <= MAPPINGS_MOST;
-    large.mapping_count -= is_unmapping;
+    struct large *record = large.cached_bytes > keep_bytes ? take_longest(false) : NULL;
+    bool is_unmapping = large.mapping_count <= MAPPINGS_MOST;
     size_t bytes = record != NULL ? record->mapped_bytes : 0;
-    void *base = record != NULL ? (void *)record->span.base : NULL;
     lock_give(&large.lock);
     if (record == NULL) {
         return 0;
     }
-    bool is_gone = is_unmapping && os_unmap(base, bytes) == 0;
-    if (is_gone) {
-        budget_subtract(&budget.mapped_bytes, bytes);
+    if (is_unmapping && unmap_run(record)) {
         budget_uncommit(bytes);
         return bytes;
     }
-    bool is_purged = os_purge(base, bytes) == 0;
-    lock_take(&large.lock);
-    large.mapping_count += is_unmapping;
-    if (is_purged) {
-        budget_uncommit(bytes);
-    }
-    cache_insert(record, is_purged);
-    lock_give(&large.lock);
+    bool is_purged = os_purge((void *)record->span.base, bytes) == 0;
+    budget_uncommit(is_purged ? bytes : 0);
+    put_back(record, is_purged);
     return is_purged ? bytes : 0;
+}
+
+static size_t unmap_one_clean(void)
+{
+    lock_take(&large.lock);
+    struct large *record = take_longest(true);
+    size_t bytes = record != NULL ? record->mapped_bytes : 0;
+    lock_give(&large.lock);
+    if (record != NULL && !unmap_run(record)) {
+        put_back(record, true);
+        return 0;
+    }
+    return bytes;
+}
+
+size_t large_unmap_clean(void)
+{
+    size_t unmapped_bytes = 0;
+    for (size_t bytes = unmap_one_clean(); bytes != 0; bytes = unmap_one_clean()) {
+        unmapped_bytes += bytes;
+    }
+    return unmapped_bytes;
 }
 
 size_t large_purge(size_t keep_bytes)
@@ -344,4 +390,12 @@ void large_lock(void)
 void large_unlock(void)
 {
     lock_give(&large.lock);
+}
+
+// Whether it was purged yet isn't known: it counts as dirty.
+void large_after_fork_in_child(void)
+{
+    while (large.under_way != NULL) {
+        put_back((struct large *)(void *)large.under_way, false);
+    }
 }

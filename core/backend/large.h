@@ -43,10 +43,17 @@ void large_give_all(struct span **owned);
 // caller holds no lock.
 size_t large_purge(size_t keep_bytes);
 
+// Unmaps the runs that were purged but stayed mapped to bound the mappings: when address space is out.
+// Returns the bytes unmapped.  The caller holds no lock.
+size_t large_unmap_clean(void);
+
 void large_read_figures(struct large_figures *figures);
 
 // Around fork.
 void large_lock(void);
 void large_unlock(void);
+
+// In the child: the thread that purged a run is gone.
+void large_after_fork_in_child(void);
 
 #endif

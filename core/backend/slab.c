@@ -16,7 +16,6 @@ enum {
     BITMAP_STORE_BYTES = UNIT_BYTES / TINY_STEP_BYTES / 8,
     COLOUR_BYTES_MOST = 4096,
     PREFETCH_AHEAD = 8,
-    EMPTIED_SAMPLE = 8,  // one block in so many is looked at, and stands for as many
 };
 
 static struct slab **list_of(struct slab *slab)
@@ -49,20 +48,21 @@ static enum slab_list list_for(const struct slab *slab)
     return free_count != 0 ? SLAB_MOSTLY_USED : SLAB_FULL;
 }
 
-static void count_slab(struct slab *slab, int sign)
+// Adds a slab to its owner's sums, or takes it out, as one with `free_count` free blocks.
+static void count_slab(const struct slab *slab, size_t free_count, int sign)
 {
     struct slab_class *class = &slab->owner->classes[slab->cls];
     class->slab_count += (size_t)sign;
     class->block_count += (size_t)sign * slab->capacity;
-    class->free_count += (size_t)sign * slab->free_count;
+    class->free_count += (size_t)sign * free_count;
     slab->owner->taken_bytes +=
-        (size_t)sign * (size_t)(slab->capacity - slab->free_count) * size_class_bytes(slab->cls);
+        (size_t)sign * (slab->capacity - free_count) * size_class_bytes(slab->cls);
 }
 
 // The slab is in no list.
 static void release(struct slab *slab)
 {
-    count_slab(slab, -1);
+    count_slab(slab, slab->free_count, -1);
     budget_commit_anyway(slab_purged_bytes(slab));  // the page heap takes it for dirty
     page_heap_give(&slab->span);
 }
@@ -161,32 +161,32 @@ bool slab_add(struct slab_owner *owner, class_id cls)
     slab->purged = 0;
     slab->owner = owner;
     bits_set_first(slab->bitmap, capacity);
-    count_slab(slab, 1);
+    count_slab(slab, capacity, 1);
     link_slab(slab, SLAB_MOSTLY_FREE);
     page_map_set(slab->span.base, slab->span.unit_count, owner->tag | cls);
     lock_give(&owner->lock);
     return true;
 }
 
-// Marks a block free and returns its index.  Dies on one that is free already or that doesn't begin where a block does.
-static inline size_t give_block(struct slab *slab, void *block)
+// The index of a block; dies when none begins there.
+static inline size_t index_of(const struct slab *slab, const void *block)
 {
     size_t distance = (uintptr_t)block - slab->first;
     size_t index = size_class_index(slab->cls, distance);
-    size_t block_bytes = size_class_bytes(slab->cls);
-    if (unlikely(index >= slab->capacity || index * block_bytes != distance)) {
+    if (unlikely(index >= slab->capacity || index * size_class_bytes(slab->cls) != distance)) {
         die_misuse("free", block, 0);
     }
+    return index;
+}
+
+// Sets the bit of a block; dies when it is set.
+static inline void set_bit(struct slab *slab, const void *block, size_t index)
+{
     uint64_t bit = 1ull << (index % 64);
     if (unlikely((slab->bitmap[index / 64] & bit) != 0)) {
-        die_misuse("double free", block, block_bytes);
+        die_misuse("double free", block, size_class_bytes(slab->cls));
     }
     slab->bitmap[index / 64] |= bit;
-    slab->free_count++;
-    if (index / 64 < slab->search_word) {
-        slab->search_word = (uint16_t)(index / 64);
-    }
-    return index;
 }
 
 // Takes blocks of one slab; at least one is free.
@@ -213,8 +213,10 @@ static size_t take_blocks(struct slab *slab, void **blocks, size_t want)
     slab->free_count = (uint16_t)(slab->free_count - taken);
     if (unlikely(slab->purged != 0) && !slab_unpurge(slab, blocks, taken)) {
         for (size_t i = 0; i < taken; i++) {
-            (void)give_block(slab, blocks[i]);
+            set_bit(slab, blocks[i], index_of(slab, blocks[i]));
         }
+        slab->free_count = (uint16_t)(slab->free_count + taken);
+        slab->search_word = 0;
         return 0;
     }
     return taken;
@@ -260,41 +262,72 @@ size_t slab_refill(struct slab_owner *owner, class_id cls, void **blocks, size_t
     return taken;
 }
 
+// Quickly says no for most blocks: of blocks of up to 64 bytes a page holds a whole word of bits, so
+// all of the word must be set.  The last word of the bitmap is never full.
+static inline bool may_have_emptied(const struct slab *slab, size_t index)
+{
+    enum {
+        WORD_OF_A_PAGE_BYTES = 64
+    };
+    return size_class_bytes(slab->cls) > WORD_OF_A_PAGE_BYTES ||
+           slab->bitmap[index / 64] == ~0ull || index / 64 == slab->capacity / 64u;
+}
+
+// Gives back the leading blocks that lie in one unit, and so in one slab; returns how many.  The
+// slab's counts are kept in registers meanwhile.
+static size_t give_run(struct slab_owner *owner, void *const *blocks, size_t count)
+{
+    struct slab *slab = slab_of(blocks[0]);
+    uintptr_t unit = (uintptr_t)blocks[0] >> UNIT_SHIFT;
+    size_t lowest_index = SIZE_MAX;
+    size_t emptied_bytes = 0;
+    size_t given = 0;
+    hak_assert(slab->owner == owner);
+    do {
+        const void *block = blocks[given++];
+        size_t index = index_of(slab, block);
+        set_bit(slab, block, index);
+        lowest_index = min_size(lowest_index, index);
+        if (slab->list >= SLAB_HALF_USED && may_have_emptied(slab, index)) {
+            emptied_bytes += slab_emptied_bytes(slab, block);
+        }
+    } while (given < count && (uintptr_t)blocks[given] >> UNIT_SHIFT == unit);
+    slab->free_count = (uint16_t)(slab->free_count + given);
+    slab->search_word = (uint16_t)min_size(slab->search_word, lowest_index / 64);
+    owner->classes[slab->cls].free_count += given;
+    owner->taken_bytes -= given * size_class_bytes(slab->cls);
+    owner->emptied_bytes += emptied_bytes;
+    replace(slab);
+    return given;
+}
+
 void slab_flush(struct slab_owner *owner, void *const *blocks, size_t count)
 {
-    size_t emptied_bytes = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (i + PREFETCH_AHEAD < count) {
-            __builtin_prefetch(span_of_unit((uintptr_t)blocks[i + PREFETCH_AHEAD]), 1);
-        }
-        struct slab *slab = slab_of(blocks[i]);
-        hak_assert(slab->owner == owner);
-        // Counted block by block: release() takes the whole slab out of the sums.
-        owner->classes[slab->cls].free_count++;
-        owner->taken_bytes -= size_class_bytes(slab->cls);
-        size_t index = give_block(slab, blocks[i]);
-        if (index % EMPTIED_SAMPLE == 0 && slab->list >= SLAB_HALF_USED) {
-            emptied_bytes += EMPTIED_SAMPLE * slab_emptied_bytes(slab, blocks[i]);
-        }
-        replace(slab);
+    size_t emptied_before = owner->emptied_bytes;
+    for (size_t i = 0; i < count;) {
+        size_t ahead = min_size(i + PREFETCH_AHEAD, count - 1);
+        __builtin_prefetch(span_of_unit((uintptr_t)blocks[ahead]), 1);
+        i += give_run(owner, blocks + i, count - i);
     }
     owner->flush_count++;
-    if (emptied_bytes != 0) {
-        owner->emptied_bytes += emptied_bytes;
-        budget_add(&budget.emptied_bytes, emptied_bytes);
+    if (owner->emptied_bytes != emptied_before) {
+        budget_add(&budget.emptied_bytes, owner->emptied_bytes - emptied_before);
     }
 }
 
 bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls)
 {
+    size_t free_count = 0;
     lock_take(&from->lock);
     struct slab *slab = fullest_slab(&from->classes[cls]);
     if (slab != NULL) {
+        free_count = slab->free_count;
         unlink_slab(slab);
-        count_slab(slab, -1);
+        count_slab(slab, free_count, -1);
         slab->owner = to;
         slab->list = SLAB_DETACHED;
-        // From here blocks of the slab are freed to `to`, whose flushes only set bits in it.
+        // From here blocks of the slab are freed to `to`, whose flushes only set bits in it and
+        // count those blocks in its sums.
         page_map_set(slab->span.base, slab->span.unit_count, to->tag | cls);
     }
     lock_give(&from->lock);
@@ -302,7 +335,7 @@ bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls)
         return false;
     }
     lock_take(&to->lock);
-    count_slab(slab, 1);
+    count_slab(slab, free_count, 1);
     place(slab);
     lock_give(&to->lock);
     return true;

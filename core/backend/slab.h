@@ -72,7 +72,7 @@ static inline struct slab *slab_of(const void *block)
 }
 
 // Takes up to `want` blocks in address order.  Fewer, down to 0, when the owner's slabs of the
-// class have no more.  Under the lock.
+// class have no more; then the rest of blocks[] is not to be looked at.  Under the lock.
 size_t slab_refill(struct slab_owner *owner, class_id cls, void **blocks, size_t want);
 
 // Adds a fresh slab of the class.  False when memory or the limit is reached.  The caller holds no
@@ -90,9 +90,11 @@ bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls);
 // True when enough pages became empty since the last purge to make one worth its while.
 bool slab_purge_is_due(const struct slab_owner *owner);
 
-// Gives the empty pages of partly used slabs back to the system.  Takes and drops the lock; the
-// caller holds none.  Returns the bytes given back.
+// Gives the empty pages of partly used slabs back to the system; slab_purge_down_to only when they
+// exceed `keep_bytes`, and then all of them.  Takes and drops the lock; the caller holds none.
+// Returns the bytes given back.
 size_t slab_purge(struct slab_owner *owner);
+size_t slab_purge_down_to(struct slab_owner *owner, size_t keep_bytes);
 
 // Ends a purge whose thread is gone: in a forked child.
 void slab_purge_forget(struct slab_owner *owner);

@@ -29,7 +29,7 @@ bool slab_unpurge(struct slab *slab, void *const *blocks, size_t count)
         used |= bits_between(start >> shift, (start + block_bytes - 1) >> shift);
     }
     used &= slab->purged;
-    if (!budget_commit((size_t)__builtin_popcountll(used) << shift)) {
+    if (used != 0 && !budget_commit((size_t)__builtin_popcountll(used) << shift)) {
         return false;
     }
     slab->purged &= ~used;
@@ -84,9 +84,8 @@ size_t slab_emptied_bytes(const struct slab *slab, const void *block)
 // Read without the lock: a wrong answer only moves the purge to another call.
 __attribute__((no_sanitize_thread)) bool slab_purge_is_due(const struct slab_owner *owner)
 {
-    size_t slack_bytes = gates.dirty_limit + owner->taken_bytes / 16;
-    return owner->emptied_bytes > gates.dirty_limit / 4 &&
-           budget_read(&budget.emptied_bytes) > slack_bytes;
+    return owner->emptied_bytes > gates.dirty_limit / 4 + owner->taken_bytes / 16 &&
+           budget_read(&budget.emptied_bytes) > gates.dirty_limit;
 }
 
 // Purges each run of pending granules; those that the system refuses are no longer pending.
@@ -107,19 +106,54 @@ static void purge_pending(struct slab *slab)
     }
 }
 
-// Detaches the slabs of a list that have pages worth a system call.
-static void detach_purgeable(struct slab *slab)
+// Notes in each slab of a list the pages worth a system call; returns their bytes.
+static size_t find_purgeable(struct slab *slab)
+{
+    size_t found_bytes = 0;
+    for (; slab != NULL; slab = (struct slab *)(void *)slab->span.next) {
+        uint64_t granules = empty_granules(slab);
+        size_t bytes = (size_t)__builtin_popcountll(granules) << slab_granule_shift(slab);
+        slab->pending = bytes >= WORTHWHILE_BYTES ? granules : 0;
+        found_bytes += bytes >= WORTHWHILE_BYTES ? bytes : 0;
+    }
+    return found_bytes;
+}
+
+static void detach_pending(struct slab *slab)
 {
     struct slab *next = NULL;
     for (; slab != NULL; slab = next) {
         next = (struct slab *)(void *)slab->span.next;
-        uint64_t granules = empty_granules(slab);
-        if ((size_t)__builtin_popcountll(granules) << slab_granule_shift(slab) >=
-            WORTHWHILE_BYTES) {
-            slab->pending = granules;
+        if (slab->pending != 0) {
             slab_detach(slab);
         }
     }
+}
+
+static size_t find_all_purgeable(const struct slab_owner *owner)
+{
+    size_t found_bytes = 0;
+    for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
+        found_bytes += find_purgeable(owner->classes[cls].list[SLAB_MOSTLY_FREE]);
+        found_bytes += find_purgeable(owner->classes[cls].list[SLAB_HALF_USED]);
+    }
+    return found_bytes;
+}
+
+static void detach_all_pending(const struct slab_owner *owner)
+{
+    for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
+        detach_pending(owner->classes[cls].list[SLAB_MOSTLY_FREE]);
+        detach_pending(owner->classes[cls].list[SLAB_HALF_USED]);
+    }
+}
+
+// emptied_bytes counts every page that became empty, also those that were used again since; here it
+// is set right.
+static void correct_emptied(struct slab_owner *owner, size_t bytes)
+{
+    budget_subtract(&budget.emptied_bytes, owner->emptied_bytes - bytes);
+    owner->emptied_bytes = bytes;
 }
 
 static size_t finish(struct slab *slab)
@@ -132,36 +166,49 @@ static size_t finish(struct slab *slab)
     return bytes;
 }
 
+// Decides under the lock whether to purge, and if so takes the slabs out of the lists.
+static bool begin_purge(struct slab_owner *owner, size_t keep_bytes)
+{
+    if (owner->is_purging) {
+        return false;
+    }
+    size_t found_bytes = find_all_purgeable(owner);
+    if (found_bytes <= keep_bytes) {
+        correct_emptied(owner, found_bytes);
+        return false;
+    }
+    owner->is_purging = true;
+    correct_emptied(owner, 0);
+    detach_all_pending(owner);
+    return true;
+}
+
 // While the lock is dropped nobody but this thread touches the detached list or a detached slab's
 // links (is_purging keeps a second purge out), and flushes only set bits: pending granules stay free.
-size_t slab_purge(struct slab_owner *owner)
+size_t slab_purge_down_to(struct slab_owner *owner, size_t keep_bytes)
 {
     size_t purged_bytes = 0;
     lock_take(&owner->lock);
-    if (owner->is_purging) {
+    if (begin_purge(owner, keep_bytes)) {
+        struct slab *detached = owner->detached;
         lock_give(&owner->lock);
-        return 0;
+        for (struct slab *slab = detached; slab != NULL;
+             slab = (struct slab *)(void *)slab->span.next) {
+            purge_pending(slab);
+        }
+        lock_take(&owner->lock);
+        while (owner->detached != NULL) {
+            purged_bytes += finish(owner->detached);
+        }
+        owner->is_purging = false;
     }
-    owner->is_purging = true;
-    budget_subtract(&budget.emptied_bytes, owner->emptied_bytes);
-    owner->emptied_bytes = 0;
-    for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
-        detach_purgeable(owner->classes[cls].list[SLAB_MOSTLY_FREE]);
-        detach_purgeable(owner->classes[cls].list[SLAB_HALF_USED]);
-    }
-    struct slab *detached = owner->detached;
-    lock_give(&owner->lock);
-    for (struct slab *slab = detached; slab != NULL;
-         slab = (struct slab *)(void *)slab->span.next) {
-        purge_pending(slab);
-    }
-    lock_take(&owner->lock);
-    while (owner->detached != NULL) {
-        purged_bytes += finish(owner->detached);
-    }
-    owner->is_purging = false;
     lock_give(&owner->lock);
     return purged_bytes;
+}
+
+size_t slab_purge(struct slab_owner *owner)
+{
+    return slab_purge_down_to(owner, 0);
 }
 
 // Some of the pending granules may be gone and some not: they count as resident.

@@ -6,48 +6,57 @@
 #include "box/tiny_alloc_gate_box.h"
 #include "stats/budget.h"
 #include "thread/bin.h"
+#include "thread/process.h"
 
 #include <errno.h>
 #include <string.h>
 
-// Both are set and read together under the lock.
+// Both are set and read together, under the lock of the settings.
 static struct {
-    struct lock lock;
     hak_limit_callback *function;
     void *context;
 } limit_callback;
 
 void malloc_set_limit_callback(hak_limit_callback *callback, void *context)
 {
-    lock_take(&limit_callback.lock);
+    process_settings_lock();
     limit_callback.function = callback;
     limit_callback.context = context;
-    lock_give(&limit_callback.lock);
+    process_settings_unlock();
 }
 
 static bool ask_program(size_t bytes)
 {
-    lock_take(&limit_callback.lock);
+    process_settings_lock();
     hak_limit_callback *function = limit_callback.function;
     void *context = limit_callback.context;
-    lock_give(&limit_callback.lock);
+    process_settings_unlock();
     return function != NULL && function(bytes, context);
+}
+
+static size_t give_back_all(void)
+{
+    heap_flush(thread_heap);
+    return heap_purge_all(0) + large_unmap_clean();
 }
 
 bool malloc_make_room(size_t bytes, int *attempt)
 {
     enum {
-        ATTEMPTS_MOST = 16
+        ATTEMPTS_MOST = 8
     };  // of a callback that promises room and makes none
     if (*attempt == 0) {
         *attempt = 1;
-        heap_flush(thread_heap);
-        if (heap_purge_all(0) != 0) {
+        if (give_back_all() != 0) {
             return true;
         }
     }
     bool is_limited = budget_read(&budget.limit_bytes) != 0;
-    return is_limited && ++*attempt < ATTEMPTS_MOST && ask_program(bytes);
+    if (!is_limited || ++*attempt >= ATTEMPTS_MOST || !ask_program(bytes)) {
+        return false;
+    }
+    (void)give_back_all();  // what the callback freed
+    return true;
 }
 
 static void *fail(void)

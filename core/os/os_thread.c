@@ -23,6 +23,36 @@ static inline void pause_briefly(void)
 #endif
 }
 
+// The kernel compares half of the word: on the processors we run on, its low half comes first.
+static uint32_t *futex_of(struct lock *lock)
+{
+    return (uint32_t *)(void *)&lock->word;
+}
+
+// Whoever may have slept takes the lock with the sleeper bit set: others may sleep too.
+static bool take_as_sleeper(struct lock *lock)
+{
+    uintptr_t expected = 0;
+    return atomic_compare_exchange_strong_explicit(&lock->word, &expected,
+                                                   os_thread_self() | LOCK_SLEEPER,
+                                                   memory_order_acquire, memory_order_relaxed);
+}
+
+static void sleep_on(struct lock *lock)
+{
+    uintptr_t word = atomic_load_explicit(&lock->word, memory_order_relaxed);
+    if (word == 0) {
+        return;
+    }
+    if ((word & LOCK_SLEEPER) == 0 &&
+        !atomic_compare_exchange_strong_explicit(&lock->word, &word, word | LOCK_SLEEPER,
+                                                 memory_order_relaxed, memory_order_relaxed)) {
+        return;
+    }
+    os_syscall(SYS_futex, (long)futex_of(lock), FUTEX_WAIT_HERE,
+               (long)(uint32_t)(word | LOCK_SLEEPER), 0, 0, 0);
+}
+
 void lock_take_slow(struct lock *lock)
 {
     if (lock_is_mine(lock)) {
@@ -30,20 +60,18 @@ void lock_take_slow(struct lock *lock)
     }
     for (int spin = 0; spin < SPIN_COUNT; spin++) {
         pause_briefly();
-        if (atomic_load_explicit(&lock->state, memory_order_relaxed) == 0 && lock_try(lock)) {
+        if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 && lock_try(lock)) {
             return;
         }
     }
-    // Whoever sleeps must be woken, so from here the lock is taken as state 2.
-    while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0) {
-        os_syscall(SYS_futex, (long)&lock->state, FUTEX_WAIT_HERE, 2, 0, 0, 0);
+    while (!take_as_sleeper(lock)) {
+        sleep_on(lock);
     }
-    atomic_store_explicit(&lock->owner, os_thread_self(), memory_order_relaxed);
 }
 
 void lock_wake(struct lock *lock)
 {
-    os_syscall(SYS_futex, (long)&lock->state, FUTEX_WAKE_HERE, 1, 0, 0, 0);
+    os_syscall(SYS_futex, (long)futex_of(lock), FUTEX_WAKE_HERE, 1, 0, 0, 0);
 }
 
 void os_thread_yield(void)

@@ -22,16 +22,19 @@ static inline uintptr_t os_thread_self(void)
     return self;
 }
 
-// A mutex of 16 bytes; all zero is unlocked.  Spins shortly, then sleeps in the kernel.  Taking it
-// twice in one thread (a signal handler that allocates while its thread is on a slow path) ends
-// the process with one line instead of hanging.
+// A mutex of one word; 0 is unlocked.  Spins shortly, then sleeps in the kernel.  Taking it twice in
+// one thread (a signal handler that allocates while its thread is on a slow path) ends the process
+// with one line instead of hanging; that the owner and the state are one word leaves no moment in
+// which a handler could see one without the other.
 //
-// state: 0 free, 1 held, 2 held and somebody may sleep.  The acquire exchange that takes it pairs
-// with the release exchange that gives it.  owner is only compared with the reader's own number,
-// which no other thread writes, so relaxed order is enough.
+// word: 0, or the holder's number, whose lowest bit says that somebody may sleep.  The acquire
+// exchange that takes it pairs with the release exchange that gives it.
 struct lock {
-    _Atomic uint32_t state;
-    _Atomic uintptr_t owner;
+    _Atomic uintptr_t word;
+};
+
+enum {
+    LOCK_SLEEPER = 1
 };
 
 HAK_COLD void lock_take_slow(struct lock *lock);
@@ -39,13 +42,9 @@ HAK_COLD void lock_wake(struct lock *lock);
 
 static inline bool lock_try(struct lock *lock)
 {
-    uint32_t expected = 0;
-    if (!atomic_compare_exchange_strong_explicit(&lock->state, &expected, 1, memory_order_acquire,
-                                                 memory_order_relaxed)) {
-        return false;
-    }
-    atomic_store_explicit(&lock->owner, os_thread_self(), memory_order_relaxed);
-    return true;
+    uintptr_t expected = 0;
+    return atomic_compare_exchange_strong_explicit(&lock->word, &expected, os_thread_self(),
+                                                   memory_order_acquire, memory_order_relaxed);
 }
 
 static inline void lock_take(struct lock *lock)
@@ -57,16 +56,17 @@ static inline void lock_take(struct lock *lock)
 
 static inline void lock_give(struct lock *lock)
 {
-    atomic_store_explicit(&lock->owner, 0, memory_order_relaxed);
-    if (unlikely(atomic_exchange_explicit(&lock->state, 0, memory_order_release) == 2)) {
+    uintptr_t word = atomic_exchange_explicit(&lock->word, 0, memory_order_release);
+    if (unlikely((word & LOCK_SLEEPER) != 0)) {
         lock_wake(lock);
     }
 }
 
-// For assertions: is this thread the holder?
+// Is this thread the holder?
 static inline bool lock_is_mine(const struct lock *lock)
 {
-    return atomic_load_explicit(&lock->owner, memory_order_relaxed) == os_thread_self();
+    uintptr_t word = atomic_load_explicit(&lock->word, memory_order_relaxed);
+    return (word & ~(uintptr_t)LOCK_SLEEPER) == os_thread_self();
 }
 
 void os_thread_yield(void);

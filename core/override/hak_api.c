@@ -224,7 +224,6 @@ int hak_ctl_get(const char *gate, char *value, size_t bytes)
 
 int hak_ctl_set(const char *gate, const char *value)
 {
-    static struct lock set_lock;
     int id = gate_find(gate);
     if (id < 0) {
         return ENOENT;
@@ -232,9 +231,9 @@ int hak_ctl_set(const char *gate, const char *value)
     if (gate_table[id].when != GATE_LIVE) {
         return EPERM;
     }
-    lock_take(&set_lock);
+    process_settings_lock();
     bool is_set = gate_set(&gates, (enum gate_id)id, value, NULL);
-    lock_give(&set_lock);
+    process_settings_unlock();
     if (is_set && id == GATE_ID_limit) {
         process_apply_limit();
     }

@@ -26,6 +26,7 @@ static struct {
     struct lock lock;
     struct span_bins bins[2];  // [is_dirty]
     size_t next_arena_bytes;
+    struct span *under_way;  // out of the bins while they are purged
     _Atomic size_t dirty_bytes;
 } page_heap;
 
@@ -217,6 +218,13 @@ static void carve(struct span *span, size_t unit_count)
     }
 }
 
+// Under the lock.
+static void count_dirty(size_t bytes, int sign)
+{
+    atomic_fetch_add_explicit(&page_heap.dirty_bytes, (size_t)sign * bytes, memory_order_relaxed);
+    budget_add(&budget.dirty_bytes, (size_t)sign * bytes);
+}
+
 // A span of pages that the budget has as dirty, or NULL.
 static struct span *take_dirty(size_t unit_count)
 {
@@ -224,8 +232,7 @@ static struct span *take_dirty(size_t unit_count)
     lock_take(&page_heap.lock);
     struct span *span = find_free(&page_heap.bins[true], unit_count);
     if (span != NULL) {
-        atomic_fetch_sub_explicit(&page_heap.dirty_bytes, bytes, memory_order_relaxed);
-        budget_subtract(&budget.dirty_bytes, bytes);
+        count_dirty(bytes, -1);
         carve(span, unit_count);
     }
     lock_give(&page_heap.lock);
@@ -270,8 +277,7 @@ void page_heap_give(struct span *span)
     size_t bytes = (size_t)span->unit_count * UNIT_BYTES;
     page_map_set(span->base, span->unit_count, 0);
     lock_take(&page_heap.lock);
-    atomic_fetch_add_explicit(&page_heap.dirty_bytes, bytes, memory_order_relaxed);
-    budget_add(&budget.dirty_bytes, bytes);
+    count_dirty(bytes, 1);
     insert_free(span, true);
     lock_give(&page_heap.lock);
 }
@@ -292,32 +298,37 @@ static struct span *take_longest_dirty(void)
     return NULL;
 }
 
-// The span is in no list while the system call runs, so the lock needn't be held for it.  A purge
-// that the system refuses leaves the span dirty; a later purge tries again.
+// Takes back a span that was under way.  A purge that the system refuses leaves it dirty; a later
+// purge tries again.
+static void end_purge(struct span *span, bool is_purged)
+{
+    size_t bytes = (size_t)span->unit_count * UNIT_BYTES;
+    lock_take(&page_heap.lock);
+    span_list_remove(&page_heap.under_way, span);
+    if (!is_purged) {
+        count_dirty(bytes, 1);
+    }
+    insert_free(span, !is_purged);
+    lock_give(&page_heap.lock);
+}
+
+// The lock isn't held while the system call runs.
 static size_t purge_one(size_t keep_bytes)
 {
     lock_take(&page_heap.lock);
-    struct span *span = NULL;
-    size_t bytes = 0;
-    if (page_heap_dirty_bytes() > keep_bytes && (span = take_longest_dirty()) != NULL) {
-        bytes = (size_t)span->unit_count * UNIT_BYTES;
-        atomic_fetch_sub_explicit(&page_heap.dirty_bytes, bytes, memory_order_relaxed);
-        budget_subtract(&budget.dirty_bytes, bytes);
+    struct span *span = page_heap_dirty_bytes() > keep_bytes ? take_longest_dirty() : NULL;
+    size_t bytes = span != NULL ? (size_t)span->unit_count * UNIT_BYTES : 0;
+    if (span != NULL) {
+        count_dirty(bytes, -1);
+        span_list_push(&page_heap.under_way, span);
     }
     lock_give(&page_heap.lock);
     if (span == NULL) {
         return 0;
     }
     bool is_purged = os_purge((void *)span->base, bytes) == 0;
-    lock_take(&page_heap.lock);
-    if (is_purged) {
-        budget_uncommit(bytes);
-    } else {
-        atomic_fetch_add_explicit(&page_heap.dirty_bytes, bytes, memory_order_relaxed);
-        budget_add(&budget.dirty_bytes, bytes);
-    }
-    insert_free(span, !is_purged);
-    lock_give(&page_heap.lock);
+    budget_uncommit(is_purged ? bytes : 0);
+    end_purge(span, is_purged);
     return is_purged ? bytes : 0;
 }
 
@@ -343,4 +354,12 @@ void page_heap_lock(void)
 void page_heap_unlock(void)
 {
     lock_give(&page_heap.lock);
+}
+
+// Whether it was purged yet isn't known: it counts as dirty.
+void page_heap_after_fork_in_child(void)
+{
+    while (page_heap.under_way != NULL) {
+        end_purge(page_heap.under_way, false);
+    }
 }

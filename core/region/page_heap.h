@@ -31,4 +31,7 @@ size_t page_heap_dirty_bytes(void);
 void page_heap_lock(void);
 void page_heap_unlock(void);
 
+// In the child: the thread that purged a span is gone.
+void page_heap_after_fork_in_child(void);
+
 #endif

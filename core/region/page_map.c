@@ -21,7 +21,8 @@ void page_map_set(uintptr_t address, size_t unit_count, page_entry entry)
     for (size_t i = 0; i < unit_count; i++) {
         uintptr_t unit = address + i * UNIT_BYTES;
         _Atomic page_entry *entries = (_Atomic page_entry *)(void *)page_map_zone(unit);
-        atomic_store_explicit(&entries[page_map_unit_index(unit)], entry, memory_order_relaxed);
+        // Release: pairs with the acquire load in page_map_lookup.
+        atomic_store_explicit(&entries[page_map_unit_index(unit)], entry, memory_order_release);
     }
 }
 

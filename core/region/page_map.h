@@ -10,7 +10,10 @@
 // An entry is owner tag << 8 | class.  0: not ours, or free.  Tag 0 and class 0 are never issued.
 // Entries are written under the lock of whoever owns the unit's span, before a block of it is
 // handed out and after the last one is back, so a thread that holds a block sees its entry by the
-// same hand-over that gave it the block; relaxed order is enough.
+// same hand-over that gave it the block, and the hit path reads it relaxed.  A slab that moves from a
+// parked heap to another changes entries of blocks that are out: those are written with release,
+// and page_map_lookup, which the slow paths use, reads with acquire, so that whoever sees the later
+// owner sees the slab as the earlier one left it.
 #ifndef HAK_REGION_PAGE_MAP_H
 #define HAK_REGION_PAGE_MAP_H
 
@@ -100,7 +103,12 @@ static inline bool page_map_covers(uintptr_t address)
 static inline page_entry page_map_lookup(const void *pointer)
 {
     uintptr_t address = (uintptr_t)pointer;
-    return page_map_covers(address) ? page_map_entry(address) : 0;
+    if (!page_map_covers(address)) {
+        return 0;
+    }
+    const _Atomic page_entry *entries = (const _Atomic page_entry *)(void *)page_map_zone(address);
+    // Acquire: pairs with the release store in page_map_set.
+    return atomic_load_explicit(&entries[page_map_unit_index(address)], memory_order_acquire);
 }
 
 // The record of a unit whose zone exists.

@@ -7,27 +7,30 @@
 #include "thread/heap.h"
 
 enum {
-    BATCH_BLOCK_COUNT = 62
+    BATCH_BLOCK_COUNT = 61
 };
 
-// Invariant: blocks[0 .. count) were freed by the program, and had `entry` in the page map then.
+// Invariant: blocks[0 .. count) were freed by the program and belonged to the heap `owner_tag` then.
 struct batch {
-    struct batch *next;        // in a mailbox or among the spare ones
-    _Atomic page_entry entry;  // relaxed, as statistics look in
-    _Atomic uint32_t count;    // stored after the block, so that a fork finds a valid prefix
-    void *blocks[BATCH_BLOCK_COUNT];
+    struct batch *next;  // in a mailbox or among the spare ones
+    uint32_t owner_tag;
+    uint32_t byte_count;  // of its blocks
+    _Atomic uint32_t
+        count;  // stored after the block, so that a fork finds a valid prefix; relaxed,
+                // as statistics look in
+    void *_Atomic blocks[BATCH_BLOCK_COUNT];  // likewise
 };
 
-_Static_assert(sizeof(struct batch) == 512, "eight cache lines");
-
-static inline page_entry batch_entry(const struct batch *batch)
-{
-    return atomic_load_explicit(&batch->entry, memory_order_relaxed);
-}
+_Static_assert(sizeof(struct batch) <= 512, "eight cache lines");
 
 static inline uint32_t batch_count(const struct batch *batch)
 {
     return atomic_load_explicit(&batch->count, memory_order_relaxed);
+}
+
+static inline void *batch_block(const struct batch *batch, uint32_t index)
+{
+    return atomic_load_explicit(&batch->blocks[index], memory_order_relaxed);
 }
 
 // An empty batch from the thread's spare ones or the pool of all threads, or NULL.

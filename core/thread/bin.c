@@ -12,6 +12,7 @@ enum {
     FIRST_COUNT_MOST = 32,  //
     FLUSH_COUNT = 128,      // blocks flushed under one taking of the lock
     TICKS_BETWEEN_LOOKS = 1024,
+    COLLECTOR_SHARE = 32,  // of the heap's bound, one part
     LIMIT_CAP_LEAST = 4,
     FLUSHES_BEFORE_COLLECTING = 2,  // of a class, without a miss in between
 };
@@ -44,10 +45,15 @@ static size_t promised_bytes(size_t limit, class_id cls)
     return (limit + (limit + 1) / 2) * size_class_bytes(cls);
 }
 
+static size_t collector_bytes_most(void)
+{
+    return gates.heap_bin_bytes / COLLECTOR_SHARE;
+}
+
 // Promises the bins `bytes` more, if this heap's and the process's bounds allow it.
 static bool promise(struct heap *heap, size_t bytes)
 {
-    if (heap->bin_bytes + bytes > gates.heap_bin_bytes) {
+    if (heap->bin_bytes + bytes > gates.heap_bin_bytes - collector_bytes_most()) {
         return false;
     }
     budget_add(&budget.bin_bytes, bytes);
@@ -283,19 +289,22 @@ void bin_flush_collector(struct heap *heap)
         blocks[i] = atomic_load_explicit(&heap->collector.blocks[i], memory_order_relaxed);
     }
     atomic_store_explicit(&heap->collector.count, 0, memory_order_relaxed);
+    heap->collector.bytes = 0;
     lock_take(&heap->slabs.lock);
     slab_flush(&heap->slabs, blocks, count);
     lock_give(&heap->slabs.lock);
 }
 
-static void collect(struct heap *heap, void *block)
+static void collect(struct heap *heap, class_id cls, void *block)
 {
     struct collector *collector = &heap->collector;
     uint32_t count = atomic_load_explicit(&collector->count, memory_order_relaxed);
     atomic_store_explicit(&collector->blocks[count], block, memory_order_relaxed);
     compiler_barrier();
     atomic_store_explicit(&collector->count, count + 1, memory_order_relaxed);
-    if (count + 1 == COLLECTOR_COUNT) {
+    collector->bytes += (uint32_t)size_class_bytes(cls);
+    if (count + 1 == COLLECTOR_COUNT ||
+        collector->bytes + size_class_bytes(cls) > collector_bytes_most()) {
         bin_flush_collector(heap);
         heap_purge_if_due(heap);
     }
@@ -304,7 +313,7 @@ static void collect(struct heap *heap, void *block)
 void bin_overflow(struct heap *heap, class_id cls, void *block)
 {
     if (heap->reserves[cls].flush_count >= FLUSHES_BEFORE_COLLECTING) {
-        collect(heap, block);
+        collect(heap, cls, block);
         return;
     }
     bin_tick(heap);
@@ -336,6 +345,35 @@ void bin_empty(struct heap *heap, class_id cls)
     size_t bytes = promised_bytes(limit, cls);
     heap->bin_bytes -= bytes;
     budget_subtract(&budget.bin_bytes, bytes);
+}
+
+// A list is always whole, but its count may be behind it.
+static uint32_t list_length(const struct heap *heap, class_id cls, struct block *block)
+{
+    uint32_t length = 0;
+    for (; block != NULL; block = next_checked(heap, cls, block)) {
+        length++;
+    }
+    return length;
+}
+
+void bin_repair(struct heap *heap)
+{
+    size_t promised = 0;
+    for (unsigned i = 1; i < CLASS_COUNT; i++) {
+        class_id cls = (class_id)i;
+        struct bin_reserve *reserve = &heap->reserves[cls];
+        uint32_t length = list_length(heap, cls, heap->bins.head[cls]);
+        uint32_t limit = (uint32_t)max_size(heap->bins.limit[cls], length);
+        heap->bins.limit[cls] = limit;
+        heap->bins.room[cls] = limit - length;
+        uint32_t aside = list_length(heap, cls, reserve->chain);
+        atomic_store_explicit(&reserve->count, aside, memory_order_relaxed);
+        promised += promised_bytes(limit, cls);
+    }
+    budget_subtract(&budget.bin_bytes, heap->bin_bytes);
+    budget_add(&budget.bin_bytes, promised);
+    heap->bin_bytes = promised;
 }
 
 void bin_tick(struct heap *heap)

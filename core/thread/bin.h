@@ -6,11 +6,13 @@
 #ifndef HAK_THREAD_BIN_H
 #define HAK_THREAD_BIN_H
 
+#include "base/check.h"
 #include "base/compiler.h"
 #include "thread/heap.h"
 
 static inline uint32_t bin_count(const struct heap *heap, size_t cls)
 {
+    hak_assert(heap->bins.room[cls] <= heap->bins.limit[cls]);
     return heap->bins.limit[cls] - heap->bins.room[cls];
 }
 
@@ -70,6 +72,10 @@ void bin_flush_collector(struct heap *heap);
 
 // Gives the stock of one class back to the slabs and its promise of memory back to the others.
 void bin_empty(struct heap *heap, class_id cls);
+
+// Makes the counts of a heap right whose thread a fork stopped anywhere: in the child, before another
+// thread uses it.
+void bin_repair(struct heap *heap);
 
 // Every so many calls, empties the bins that saw no miss and no overflow in the meantime.
 void bin_tick(struct heap *heap);

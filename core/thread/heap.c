@@ -22,6 +22,10 @@ static struct heap *take_heap(void)
 {
     struct heap *heap = process_start() ? heap_registry_adopt() : NULL;
     if (heap != NULL) {
+        if (heap->is_orphan) {
+            bin_repair(heap);
+            heap->is_orphan = false;
+        }
         thread_heap = heap;
         process_settle(heap);
         process_watch_thread(heap);
@@ -45,9 +49,9 @@ static void *take_one(struct slab_owner *slabs, class_id cls)
 {
     void *block = NULL;
     lock_take(&slabs->lock);
-    (void)slab_refill(slabs, cls, &block, 1);
+    size_t taken = slab_refill(slabs, cls, &block, 1);
     lock_give(&slabs->lock);
-    return block;
+    return taken != 0 ? block : NULL;
 }
 
 // Another thread may be quicker to take what was added.
@@ -146,7 +150,8 @@ void heap_purge_if_due(struct heap *heap)
         (void)purge_pages(dirty_bytes - min_size(excess_bytes, dirty_bytes));
     }
     if (unlikely(slab_purge_is_due(&heap->slabs))) {
-        (void)slab_purge(&heap->slabs);
+        // Half of the bound, so that the next look is not soon.
+        (void)slab_purge_down_to(&heap->slabs, gates.dirty_limit / 2);
     }
 }
 

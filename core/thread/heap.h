@@ -11,8 +11,8 @@
 //
 // Invariant: the list from head[cls] is limit[cls] - room[cls] blocks long, and every block on it is
 // of the class and of the heap's slabs.  Only the owner touches it.  Its stores are ordered for the
-// compiler so that a fork in another thread, which stops the owner anywhere, finds a valid list
-// whose count does not exceed its length.
+// compiler so that a fork in another thread, which stops the owner anywhere, finds a valid list; its
+// count may then be too low, which bin_repair mends.
 //
 // room and limit are plain words although statistics read those of other threads: the owner alone
 // writes them, an aligned word is read whole on every processor we run on, and a late figure harms
@@ -45,10 +45,11 @@ enum {
 
 // Blocks of classes that are only being freed.  Linking them into lists would touch each of them, and
 // walking the lists to give them back would touch them again, cold by then; here only their addresses
-// are kept.  Invariant: blocks[0 .. count) are free blocks of the heap's slabs, of any class.  Only
-// the owner writes; statistics read.
+// are kept.  Invariant: blocks[0 .. count) are free blocks of the heap's slabs, of any class, and
+// `bytes` is what they hold.  Only the owner writes; statistics read.
 struct collector {
     _Atomic uint32_t count;
+    uint32_t bytes;
     void *_Atomic blocks[COLLECTOR_COUNT];
 };
 
@@ -59,7 +60,7 @@ enum heap_kind {
 };
 
 enum {
-    OUTBOX_COUNT = 32
+    OUTBOX_COUNT = 16
 };
 
 struct batch;
@@ -91,7 +92,8 @@ struct heap {
     _Alignas(64) _Atomic(struct batch *) mailbox;
     _Atomic size_t mailbox_bytes;
     _Atomic bool is_parked;
-    bool is_orphan;            // parked by a fork with its bins full: its slabs can't be stolen
+    bool is_orphan;            // parked by a fork with its bins as they were: nothing is stolen
+                               // from it, and who adopts it repairs the bins
     struct heap *next;         // among the parked or the unused ones, under the registry's lock
     struct span *owned_large;  // large blocks of a first-class heap, under large.c's lock
     struct slab_owner slabs;

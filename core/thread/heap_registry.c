@@ -97,7 +97,6 @@ struct heap *heap_registry_adopt(void)
     if (heap != NULL) {
         registry.parked = heap->next;
         atomic_fetch_sub_explicit(&registry.parked_count, 1, memory_order_relaxed);
-        heap->is_orphan = false;
         atomic_store_explicit(&heap->is_parked, false, memory_order_relaxed);
     } else {
         heap = make_heap(HEAP_THREAD);
@@ -191,6 +190,8 @@ void heap_registry_unlock_all(void)
 // stay in their bins until a thread adopts the heap: flushing them here would copy their pages.
 void heap_registry_after_fork_in_child(struct heap *mine)
 {
+    large_after_fork_in_child();
+    page_heap_after_fork_in_child();
     for (uint32_t tag = 1; tag <= heap_registry_count(); tag++) {
         struct heap *heap = heap_registry_lookup(tag);
         slab_purge_forget(&heap->slabs);

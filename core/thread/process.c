@@ -18,9 +18,10 @@
 // and loaded with acquire.
 static struct {
     struct lock lock;
-    _Atomic bool is_started;   // the shared heaps exist
-    _Atomic bool is_settled;   // the gates have been read
-    _Atomic bool is_watching;  // fork handlers are registered
+    struct lock settings_lock;  // see process_settings_lock; taken before `lock`
+    _Atomic bool is_started;    // the shared heaps exist
+    _Atomic bool is_settled;    // the gates have been read
+    _Atomic bool is_watching;   // fork handlers are registered
     pthread_key_t exit_key;
     bool has_exit_key;
 } process;
@@ -89,6 +90,26 @@ static void thread_is_ending(void *value)
     heap_purge_if_due(heap);
 }
 
+// Not under the lock: the call can be interposed.  A key too many, of a thread that came second, is
+// deleted.
+static void make_exit_key(void)
+{
+    pthread_key_t key;
+    if (pthread_key_create(&key, thread_is_ending) != 0) {
+        return;
+    }
+    lock_take(&process.lock);
+    bool is_first = !process.has_exit_key;
+    if (is_first) {
+        process.exit_key = key;
+        process.has_exit_key = true;
+    }
+    lock_give(&process.lock);
+    if (!is_first) {
+        (void)pthread_key_delete(key);
+    }
+}
+
 bool process_start(void)
 {
     // Pairs with the release store below.
@@ -96,6 +117,7 @@ bool process_start(void)
         return true;
     }
     settle(os_environment());
+    make_exit_key();
     lock_take(&process.lock);
     if (!atomic_load_explicit(&process.is_settled, memory_order_relaxed)) {
         route_table_init();
@@ -104,7 +126,6 @@ bool process_start(void)
     if (!atomic_load_explicit(&process.is_started, memory_order_relaxed)) {
         heap_pool = heap_pool != NULL ? heap_pool : heap_registry_take_shared();
         heap_exit = heap_exit != NULL ? heap_exit : heap_registry_take_shared();
-        process.has_exit_key = pthread_key_create(&process.exit_key, thread_is_ending) == 0;
         if (heap_pool != NULL && heap_exit != NULL) {
             // Pairs with the acquire load above.
             atomic_store_explicit(&process.is_started, true, memory_order_release);
@@ -126,8 +147,19 @@ void process_settle(struct heap *heap)
     heap->fast_limit = TINY_BYTES_MOST + 1;
 }
 
+void process_settings_lock(void)
+{
+    lock_take(&process.settings_lock);
+}
+
+void process_settings_unlock(void)
+{
+    lock_give(&process.settings_lock);
+}
+
 static void before_fork(void)
 {
+    process_settings_lock();
     lock_take(&process.lock);
     heap_registry_lock_all();
 }
@@ -136,12 +168,14 @@ static void after_fork_in_parent(void)
 {
     heap_registry_unlock_all();
     lock_give(&process.lock);
+    process_settings_unlock();
 }
 
 static void after_fork_in_child(void)
 {
     heap_registry_unlock_all();
     lock_give(&process.lock);
+    process_settings_unlock();
     heap_registry_after_fork_in_child(thread_heap);
 }
 

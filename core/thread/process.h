@@ -24,4 +24,8 @@ void process_apply_limit(void);
 // After the calling thread has its heap: sees to it that thread exit and fork are noticed.
 void process_watch_thread(struct heap *heap);
 
+// Guards what a program may set while it runs: gates and the limit's callback.
+void process_settings_lock(void);
+void process_settings_unlock(void);
+
 #endif

@@ -19,15 +19,10 @@ static struct batch *outbox_read(outbox_slot *outbox)
     return atomic_load_explicit(outbox, memory_order_relaxed);
 }
 
-static size_t batch_bytes(const struct batch *batch)
-{
-    return batch_count(batch) * size_class_bytes((class_id)page_entry_class(batch_entry(batch)));
-}
-
 // What a batch adds to its owner's mailbox_bytes.
 static size_t batch_weight(const struct batch *batch)
 {
-    return max_size(batch_bytes(batch), BATCH_BYTES_LEAST);
+    return max_size(batch->byte_count, BATCH_BYTES_LEAST);
 }
 
 // The owner is idle, ended, or slow to look: empty its mailbox in its place.
@@ -49,7 +44,7 @@ static void drain_for(struct heap *owner, struct heap *self)
 
 static void post(struct heap *self, struct batch *batch)
 {
-    struct heap *owner = heap_registry_lookup(page_entry_tag(batch_entry(batch)));
+    struct heap *owner = heap_registry_lookup(batch->owner_tag);
     size_t bytes = batch_weight(batch);
     struct batch *first = atomic_load_explicit(&owner->mailbox, memory_order_relaxed);
     do {
@@ -65,6 +60,12 @@ static void post(struct heap *self, struct batch *batch)
     }
 }
 
+static void add_outbox_bytes(struct heap *self, size_t bytes)
+{
+    size_t before = atomic_load_explicit(&self->outbox_bytes, memory_order_relaxed);
+    atomic_store_explicit(&self->outbox_bytes, before + bytes, memory_order_relaxed);
+}
+
 // The slot is cleared before the batch is posted: a fork between the two loses the batch in the
 // child, where the other order would show it twice.
 static void post_outbox(struct heap *self, outbox_slot *outbox)
@@ -72,8 +73,7 @@ static void post_outbox(struct heap *self, outbox_slot *outbox)
     struct batch *batch = outbox_read(outbox);
     atomic_store_explicit(outbox, NULL, memory_order_relaxed);
     compiler_barrier();
-    size_t bytes = atomic_load_explicit(&self->outbox_bytes, memory_order_relaxed);
-    atomic_store_explicit(&self->outbox_bytes, bytes - batch_bytes(batch), memory_order_relaxed);
+    add_outbox_bytes(self, -(size_t)batch->byte_count);
     post(self, batch);
 }
 
@@ -86,20 +86,20 @@ void remote_free_flush(struct heap *self)
     }
 }
 
-// Fibonacci hashing spreads neighbouring tags and classes over the slots.
-static outbox_slot *outbox_of(struct heap *self, page_entry entry)
+static outbox_slot *outbox_of(struct heap *self, uint32_t owner_tag)
 {
-    return &self->outboxes[(entry * 0x9e3779b1u) >> 27];
+    return &self->outboxes[owner_tag % OUTBOX_COUNT];
 }
 
-static struct batch *open_batch(struct heap *self, outbox_slot *outbox, page_entry entry)
+static struct batch *open_batch(struct heap *self, outbox_slot *outbox, uint32_t owner_tag)
 {
     if (outbox_read(outbox) != NULL) {
         post_outbox(self, outbox);
     }
     struct batch *batch = batch_take(self);
     if (batch != NULL) {
-        atomic_store_explicit(&batch->entry, entry, memory_order_relaxed);
+        batch->owner_tag = owner_tag;
+        batch->byte_count = 0;
         compiler_barrier();
         atomic_store_explicit(outbox, batch, memory_order_relaxed);
     }
@@ -108,44 +108,54 @@ static struct batch *open_batch(struct heap *self, outbox_slot *outbox, page_ent
 
 void remote_free_send(struct heap *self, void *block, page_entry entry)
 {
-    outbox_slot *outbox = outbox_of(self, entry);
+    uint32_t owner_tag = page_entry_tag(entry);
+    size_t block_bytes = size_class_bytes((class_id)page_entry_class(entry));
+    outbox_slot *outbox = outbox_of(self, owner_tag);
     struct batch *batch = outbox_read(outbox);
-    if (batch == NULL || batch_entry(batch) != entry) {
-        batch = open_batch(self, outbox, entry);
+    if (unlikely(batch == NULL || batch->owner_tag != owner_tag)) {
+        batch = open_batch(self, outbox, owner_tag);
         if (batch == NULL) {
             heap_give_locked(block);
             return;
         }
     }
     uint32_t count = batch_count(batch);
-    batch->blocks[count] = block;
+    atomic_store_explicit(&batch->blocks[count], block, memory_order_relaxed);
     compiler_barrier();
     atomic_store_explicit(&batch->count, count + 1, memory_order_relaxed);
-    size_t bytes = atomic_load_explicit(&self->outbox_bytes, memory_order_relaxed) +
-                   size_class_bytes((class_id)page_entry_class(entry));
-    atomic_store_explicit(&self->outbox_bytes, bytes, memory_order_relaxed);
-    if (count + 1 == BATCH_BLOCK_COUNT) {
+    batch->byte_count += (uint32_t)block_bytes;
+    add_outbox_bytes(self, block_bytes);
+    if (unlikely(count + 1 == BATCH_BLOCK_COUNT)) {
         post_outbox(self, outbox);
-    } else if (bytes > OUTBOX_BYTES_MOST) {
+    } else if (unlikely(atomic_load_explicit(&self->outbox_bytes, memory_order_relaxed) >
+                        OUTBOX_BYTES_MOST)) {
         remote_free_flush(self);
     }
 }
 
-// Keeps in the batch only the blocks that have changed hands since; the others, in order, go to
-// `same`.  Returns how many those are.
-static size_t sort_out_strays(struct batch *batch, void **same)
+// Empties a batch: into the bins of the owner, if that is the caller, as far as they have room, the
+// rest into the slabs.  Blocks that have changed hands since stay in it.
+static void drain_batch(struct heap *heap, struct heap *self, struct batch *batch)
 {
-    size_t same_count = 0;
+    void *rest[BATCH_BLOCK_COUNT];
+    size_t rest_count = 0;
     uint32_t stray_count = 0;
-    for (uint32_t i = 0; i < batch_count(batch); i++) {
-        if (likely(page_map_lookup(batch->blocks[i]) == batch_entry(batch))) {
-            same[same_count++] = batch->blocks[i];
+    uint32_t count = batch_count(batch);
+    for (uint32_t i = 0; i < count; i++) {
+        void *block = batch_block(batch, i);
+        page_entry cls = page_map_lookup(block) ^ heap->slabs.tag;
+        if (unlikely(cls == 0 || cls >= CLASS_COUNT)) {
+            atomic_store_explicit(&batch->blocks[stray_count++], block, memory_order_relaxed);
+        } else if (self == heap && heap->bins.room[cls] != 0 && heap->bins.head[cls] != block) {
+            bin_push(heap, cls, block);
         } else {
-            batch->blocks[stray_count++] = batch->blocks[i];
+            rest[rest_count++] = block;
         }
     }
     atomic_store_explicit(&batch->count, stray_count, memory_order_relaxed);
-    return same_count;
+    if (rest_count != 0) {
+        slab_flush(&heap->slabs, rest, rest_count);
+    }
 }
 
 struct batch *remote_free_drain(struct heap *heap, struct heap *self)
@@ -158,14 +168,8 @@ struct batch *remote_free_drain(struct heap *heap, struct heap *self)
     struct batch *batch = atomic_exchange_explicit(&heap->mailbox, NULL, memory_order_acquire);
     while (batch != NULL) {
         struct batch *next = batch->next;
-        void *same[BATCH_BLOCK_COUNT];
-        class_id cls = (class_id)page_entry_class(batch_entry(batch));
         atomic_fetch_sub_explicit(&heap->mailbox_bytes, batch_weight(batch), memory_order_relaxed);
-        size_t count = sort_out_strays(batch, same);
-        size_t kept = self == heap ? bin_push_many(heap, cls, same, count) : 0;
-        if (kept < count) {
-            slab_flush(&heap->slabs, same + kept, count - kept);
-        }
+        drain_batch(heap, self, batch);
         if (unlikely(batch_count(batch) != 0)) {
             batch->next = strays;
             strays = batch;
@@ -179,9 +183,10 @@ struct batch *remote_free_drain(struct heap *heap, struct heap *self)
 
 static void add_counts(const struct batch *batch, size_t *counts)
 {
-    unsigned cls = page_entry_class(batch_entry(batch));
-    if (cls < CLASS_COUNT) {
-        counts[cls] += batch_count(batch);
+    uint32_t count = batch_count(batch);
+    for (uint32_t i = 0; i < count; i++) {
+        unsigned cls = page_entry_class(page_map_lookup(batch_block(batch, i)));
+        counts[cls < CLASS_COUNT ? cls : 0]++;
     }
 }
 
@@ -205,7 +210,7 @@ void remote_free_forward(struct heap *self, struct batch *strays)
     while (strays != NULL) {
         struct batch *next = strays->next;
         for (uint32_t i = 0; i < batch_count(strays); i++) {
-            heap_give_locked(strays->blocks[i]);
+            heap_give_locked(batch_block(strays, i));
         }
         batch_give(self, strays);
         strays = next;

@@ -157,6 +157,22 @@ static void after_a_flush_a_thread_keeps_nothing(void **state)
     assert_int_equal(bin_bytes_now(), 0);
 }
 
+// Counted by the statistics, so that no stock is overlooked.
+static void a_thread_keeps_no_more_at_hand_than_its_gate_says(void **state)
+{
+    (void)state;
+    for (unsigned cls = 1; cls < CLASS_COUNT; cls += 3) {
+        size_t count = min_size(BLOCK_COUNT, (48 << 20) / size_class_bytes((class_id)cls));
+        for (int round = 0; round < 3; round++) {
+            take_blocks((class_id)cls, count);
+            give_blocks(count);
+            assert_true(bin_bytes_now() <= gates.heap_bin_bytes);
+        }
+    }
+    hak_thread_flush();
+    assert_int_equal(bin_bytes_now(), 0);
+}
+
 static void the_bins_of_a_heap_share_its_bound(void **state)
 {
     (void)state;
@@ -275,6 +291,7 @@ int main(void)
         cmocka_unit_test_setup(the_limit_of_a_class_grows_on_use_up_to_its_bounds, start_empty),
         cmocka_unit_test_setup(every_bound_holds_in_every_class, start_empty),
         cmocka_unit_test_setup(after_a_flush_a_thread_keeps_nothing, start_empty),
+        cmocka_unit_test_setup(a_thread_keeps_no_more_at_hand_than_its_gate_says, start_empty),
         cmocka_unit_test_setup(the_bins_of_a_heap_share_its_bound, start_empty),
         cmocka_unit_test_setup(the_bins_of_all_heaps_share_the_processs_bound, start_empty),
         cmocka_unit_test_setup(emptying_gives_the_blocks_and_the_promise_back, start_empty),

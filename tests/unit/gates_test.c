@@ -61,7 +61,7 @@ static void the_values_in_force_start_as_the_defaults(void **state)
 {
     (void)state;
     assert_memory_equal(&gates, &gates_default, sizeof gates);
-    assert_int_equal(gates.dirty_limit, 4 << 20);
+    assert_int_equal(gates.dirty_limit, 8 << 20);
     struct gates values = read_settings(NULL, NULL, NULL);
     assert_memory_equal(&values, &gates_default, sizeof values);
     assert_int_equal(problems.count, 0);

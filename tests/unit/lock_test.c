@@ -44,7 +44,7 @@ static void only_one_thread_holds_the_lock(void **state)
     shared.count = 0;
     run_in_threads(count_up, NULL, 0, THREAD_COUNT);
     assert_int_equal(shared.count, THREAD_COUNT * ROUND_COUNT);
-    assert_int_equal(atomic_load(&shared.lock.state), 0);
+    assert_int_equal(atomic_load(&shared.lock.word), 0);
 }
 
 static void hold_for_long(void *argument)
@@ -63,7 +63,7 @@ static void sleepers_are_woken_one_after_the_other(void **state)
     shared.count = 0;
     run_in_threads(hold_for_long, NULL, 0, THREAD_COUNT);
     assert_int_equal(shared.count, THREAD_COUNT);
-    assert_int_equal(atomic_load(&shared.lock.state), 0);
+    assert_int_equal(atomic_load(&shared.lock.word), 0);
 }
 
 static void try_from_outside(void *argument)

@@ -112,7 +112,7 @@ static void only_a_class_that_may_falls_back_on_the_pool(void **state)
 {
     (void)state;
     if (gates.dirty_limit == 0) {
-        skip();  // the spare blocks would go back before the limit is set
+        skip();  // the spare blocks' pages are purged at once, and the limit forbids them then
     }
     hak_limit_set_callback(refuse, NULL);
     for (unsigned cls = 1; cls < TINY_CLASS_COUNT; cls += 9) {

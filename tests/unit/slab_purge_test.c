@@ -235,17 +235,6 @@ static void each_free_tells_the_pages_that_it_emptied(void **state)
     }
 }
 
-static void shuffle_blocks(size_t count)
-{
-    static struct random_stream random;
-    for (size_t i = count - 1; i > 0; i--) {
-        size_t pick = random_below(&random, i + 1);
-        void *block = blocks[pick];
-        blocks[pick] = blocks[i];
-        blocks[i] = block;
-    }
-}
-
 static void a_purge_is_due_once_enough_pages_are_empty(void **state)
 {
     (void)state;
@@ -256,7 +245,6 @@ static void a_purge_is_due_once_enough_pages_are_empty(void **state)
     for (; slab_count < 100 && !slab_purge_is_due(&owner); slab_count++) {
         (void)add_full_slab(CLASS_64);
         assert_false(slab_purge_is_due(&owner));
-        shuffle_blocks(CAPACITY);
         slab_flush(&owner, blocks, CAPACITY - 1);
     }
     bool is_due = slab_purge_is_due(&owner);
