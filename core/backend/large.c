@@ -180,7 +180,7 @@ void *large_take(const struct large_request *request, bool *is_zero)
     size_t page_bytes = os_page_bytes();
     size_t bytes = align_up(request->bytes, page_bytes);
     size_t align_bytes = max_size(request->align_bytes, page_bytes);
-    if (bytes < request->bytes) {
+    if (bytes >> ADDRESS_BITS != 0 || bytes < request->bytes) {
         return NULL;
     }
     // At most one large block may begin in a unit.

@@ -159,6 +159,7 @@ bool slab_add(struct slab_owner *owner, class_id cls)
     slab->search_word = 0;
     slab->cls = cls;
     slab->purged = 0;
+    slab->pending = 0;
     slab->owner = owner;
     bits_set_first(slab->bitmap, capacity);
     count_slab(slab, capacity, 1);
@@ -189,7 +190,17 @@ static inline void set_bit(struct slab *slab, const void *block, size_t index)
     slab->bitmap[index / 64] |= bit;
 }
 
-// Takes blocks of one slab; at least one is free.
+static HAK_COLD void undo_take(struct slab *slab, void *const *blocks, size_t taken)
+{
+    for (size_t i = 0; i < taken; i++) {
+        set_bit(slab, blocks[i], index_of(slab, blocks[i]));
+    }
+    slab->free_count = (uint16_t)(slab->free_count + taken);
+    slab->search_word = 0;
+}
+
+// Takes blocks of one slab, of which at least one is free.  0: its pages were purged, and the limit
+// doesn't allow them again.
 static size_t take_blocks(struct slab *slab, void **blocks, size_t want)
 {
     size_t block_bytes = size_class_bytes(slab->cls);
@@ -212,11 +223,7 @@ static size_t take_blocks(struct slab *slab, void **blocks, size_t want)
     slab->search_word = (uint16_t)word;
     slab->free_count = (uint16_t)(slab->free_count - taken);
     if (unlikely(slab->purged != 0) && !slab_unpurge(slab, blocks, taken)) {
-        for (size_t i = 0; i < taken; i++) {
-            set_bit(slab, blocks[i], index_of(slab, blocks[i]));
-        }
-        slab->free_count = (uint16_t)(slab->free_count + taken);
-        slab->search_word = 0;
+        undo_take(slab, blocks, taken);
         return 0;
     }
     return taken;
@@ -232,20 +239,49 @@ static struct slab *fullest_slab(const struct slab_class *class)
     return NULL;
 }
 
-// Takes from the fullest slab.  Where the limit forbids to touch its purged pages again, from one
-// without such pages, if there is one at hand.
+// Takes a block of a slab that touches no purged page, if there is one.
+static size_t take_resident(struct slab *slab, void **block)
+{
+    size_t block_bytes = size_class_bytes(slab->cls);
+    for (size_t index = 0; index < slab->capacity; index++) {
+        *block = (void *)(slab->first + index * block_bytes);
+        if ((slab->bitmap[index / 64] >> (index % 64) & 1) != 0 &&
+            slab_block_is_resident(slab, *block)) {
+            slab->bitmap[index / 64] &= ~(1ull << (index % 64));
+            slab->free_count--;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// The limit allows no more pages: looks for a block whose pages are still there.
+static HAK_COLD size_t take_resident_of_class(struct slab_class *class, void **block)
+{
+    for (int list = 0; list < SLAB_LIST_COUNT_PARTIAL; list++) {
+        struct slab *slab = class->list[list];
+        for (; slab != NULL; slab = (struct slab *)(void *)slab->span.next) {
+            if (take_resident(slab, block) != 0) {
+                replace(slab);
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
 static size_t take_from_class(struct slab_class *class, void **blocks, size_t want)
 {
     struct slab *slab = fullest_slab(class);
-    size_t taken = slab != NULL ? take_blocks(slab, blocks, want) : 0;
-    if (unlikely(taken == 0)) {
-        slab = class->list[SLAB_MOSTLY_FREE];
-        taken = slab != NULL && slab->purged == 0 ? take_blocks(slab, blocks, want) : 0;
+    if (slab == NULL) {
+        return 0;
     }
-    if (taken != 0) {
+    size_t taken = take_blocks(slab, blocks, want);
+    if (likely(taken != 0)) {
         replace(slab);
+        return taken;
     }
-    return taken;
+    return take_resident_of_class(class, blocks);
 }
 
 size_t slab_refill(struct slab_owner *owner, class_id cls, void **blocks, size_t want)
@@ -348,21 +384,25 @@ bool slab_block_is_free(const void *block)
     return (slab->bitmap[index / 64] >> (index % 64) & 1) != 0;
 }
 
-// The record of a slab that was given back says what it was until the unit is used anew.
+// Would the address have been a block of the slab, as its record says after the slab was given back?
+static size_t former_block_bytes(const struct slab *slab, uintptr_t address)
+{
+    size_t distance = address - slab->first;
+    size_t bytes = slab->cls < CLASS_COUNT ? size_class_bytes(slab->cls) : 0;
+    return bytes != 0 && distance % bytes == 0 && distance / bytes < slab->capacity ? bytes : 0;
+}
+
+// The record of a slab that was given back says what it was until its units are used anew.
 void slab_die_unknown(const void *pointer)
 {
     uintptr_t address = (uintptr_t)pointer;
+    size_t bytes = 0;
     if (page_map_covers(address) && page_map_zone(address) != (char *)&page_map &&
-        span_of_unit(address)->state == SPAN_FREE) {
-        const struct slab *slab = (const struct slab *)(void *)span_of_unit(address);
-        size_t distance = address - slab->first;
-        bool was_block = slab->cls != 0 && slab->cls < CLASS_COUNT && distance < UNIT_BYTES &&
-                         distance % size_class_bytes(slab->cls) == 0;
-        if (was_block) {
-            die_misuse("double free", pointer, size_class_bytes(slab->cls));
-        }
+        page_map_entry(address) == 0) {
+        bytes = former_block_bytes((const struct slab *)(void *)span_of_unit(address), address);
+        bytes = bytes != 0 ? bytes : former_block_bytes(slab_of(pointer), address);
     }
-    die_misuse("free", pointer, 0);
+    die_misuse(bytes != 0 ? "double free" : "free", pointer, bytes);
 }
 
 void slab_detach(struct slab *slab)

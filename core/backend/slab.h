@@ -38,7 +38,7 @@ struct slab {
     class_id cls;
     uint8_t list;      // enum slab_list: where it is linked
     uint64_t purged;   // one bit a granule: given back to the system, reads as zero
-    uint64_t pending;  // granules that a purge under way is about to give back
+    uint64_t pending;  // while detached: granules that a purge is about to give back
     struct slab_owner *owner;
     uint64_t inline_bits[SLAB_INLINE_WORDS];
 };
@@ -87,17 +87,10 @@ void slab_flush(struct slab_owner *owner, void *const *blocks, size_t count);
 // the other; the caller holds a lock that keeps both owners and fork away.  False: there is none.
 bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls);
 
-// True when enough pages became empty since the last purge to make one worth its while.
-bool slab_purge_is_due(const struct slab_owner *owner);
-
-// Gives the empty pages of partly used slabs back to the system; slab_purge_down_to only when they
-// exceed `keep_bytes`, and then all of them.  Takes and drops the lock; the caller holds none.
-// Returns the bytes given back.
-size_t slab_purge(struct slab_owner *owner);
-size_t slab_purge_down_to(struct slab_owner *owner, size_t keep_bytes);
-
-// Ends a purge whose thread is gone: in a forked child.
-void slab_purge_forget(struct slab_owner *owner);
+// For slab_purge: out of the lists, so that nothing is taken from the slab while the lock is
+// dropped; and back.  Under the lock.
+void slab_detach(struct slab *slab);
+void slab_reattach(struct slab *slab);
 
 // Dies with the best explanation of a pointer that free was given and that lies in no slab now: it
 // may be in one that was given to the page heap when its last block was freed.

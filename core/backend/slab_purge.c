@@ -19,17 +19,26 @@ unsigned slab_granule_shift(const struct slab *slab)
     return log2_floor(least_bytes - 1) + 1;
 }
 
-bool slab_unpurge(struct slab *slab, void *const *blocks, size_t count)
+static uint64_t granules_of(const struct slab *slab, const void *block)
 {
     unsigned shift = slab_granule_shift(slab);
-    size_t block_bytes = size_class_bytes(slab->cls);
+    size_t start = (uintptr_t)block - slab->span.base;
+    return bits_between(start >> shift, (start + size_class_bytes(slab->cls) - 1) >> shift);
+}
+
+bool slab_block_is_resident(const struct slab *slab, const void *block)
+{
+    return slab->purged == 0 || (granules_of(slab, block) & slab->purged) == 0;
+}
+
+bool slab_unpurge(struct slab *slab, void *const *blocks, size_t count)
+{
     uint64_t used = 0;
     for (size_t i = 0; i < count; i++) {
-        size_t start = (uintptr_t)blocks[i] - slab->span.base;
-        used |= bits_between(start >> shift, (start + block_bytes - 1) >> shift);
+        used |= granules_of(slab, blocks[i]) & slab->purged;
     }
-    used &= slab->purged;
-    if (used != 0 && !budget_commit((size_t)__builtin_popcountll(used) << shift)) {
+    size_t bytes = (size_t)__builtin_popcountll(used) << slab_granule_shift(slab);
+    if (used != 0 && !budget_commit(bytes)) {
         return false;
     }
     slab->purged &= ~used;
@@ -80,12 +89,21 @@ size_t slab_emptied_bytes(const struct slab *slab, const void *block)
     return empty_count << shift;
 }
 
-// Of the whole process there may be as much as of dirty spans; a heap with little of its own waits.
-// Read without the lock: a wrong answer only moves the purge to another call.
+// All owners together may keep half of the bound on dirty memory, beside a share of what they hold; an
+// owner what the others leave of that, and a sixteenth of it in any case.  Read without the lock: a wrong
+// answer only moves the purge to another call.
+__attribute__((no_sanitize_thread)) size_t slab_purge_allowance(const struct slab_owner *owner)
+{
+    size_t bound = gate_live(&gates.dirty_limit) / 2;
+    size_t all_bytes = budget_read(&budget.emptied_bytes);
+    size_t others_bytes = all_bytes - min_size(owner->emptied_bytes, all_bytes);
+    size_t left_bytes = bound - min_size(others_bytes, bound);
+    return max_size(left_bytes, bound / 8) + owner->taken_bytes / 16;
+}
+
 __attribute__((no_sanitize_thread)) bool slab_purge_is_due(const struct slab_owner *owner)
 {
-    return owner->emptied_bytes > gates.dirty_limit / 4 + owner->taken_bytes / 16 &&
-           budget_read(&budget.emptied_bytes) > gates.dirty_limit;
+    return owner->emptied_bytes != 0 && owner->emptied_bytes > slab_purge_allowance(owner);
 }
 
 // Purges each run of pending granules; those that the system refuses are no longer pending.

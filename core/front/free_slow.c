@@ -16,7 +16,12 @@ static void free_own(struct heap *heap, class_id cls, void *block)
     if (unlikely(heap->bins.head[cls] == block)) {
         die_misuse("double free", block, size_class_bytes(cls));
     }
-    bin_overflow(heap, cls, block);
+    // The bin may have room: the call may have come only because the thread had no heap yet.
+    if (heap->bins.room[cls] != 0) {
+        bin_push(heap, cls, block);
+    } else {
+        bin_overflow(heap, cls, block);
+    }
 }
 
 static HAK_COLD void free_large(void *pointer)
@@ -29,6 +34,10 @@ static HAK_COLD void free_large(void *pointer)
 static void free_foreign(struct heap *heap, void *pointer, page_entry entry)
 {
     unsigned cls = page_entry_class(entry);
+    if (cls != 0 && cls < CLASS_COUNT && size_class_bytes((class_id)cls) < REMOTE_BYTES_MOST &&
+        heap != NULL && remote_free_append(heap, pointer, entry)) {
+        return;
+    }
     struct heap *owner = heap_registry_lookup(page_entry_tag(entry));
     if (unlikely(owner == NULL || cls == 0 || cls >= CLASS_COUNT)) {
         slab_die_unknown(pointer);

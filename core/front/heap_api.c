@@ -27,7 +27,7 @@ static void *take(struct heap *heap, size_t align_bytes, size_t bytes, bool *is_
     int attempt = 0;
     void *block = NULL;
     bytes += bytes == 0;
-    if (bytes <= PTRDIFF_MAX) {
+    if (bytes >> ADDRESS_BITS == 0) {
         do {
             block = try_take(heap, align_bytes, bytes, is_zero);
         } while (block == NULL && malloc_make_room(bytes, &attempt));

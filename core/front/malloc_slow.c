@@ -43,16 +43,17 @@ static size_t give_back_all(void)
 bool malloc_make_room(size_t bytes, int *attempt)
 {
     enum {
-        ATTEMPTS_MOST = 8
+        ATTEMPTS_MOST = 64
     };  // of a callback that promises room and makes none
+    size_t limit = budget_read(&budget.limit_bytes);
+    bool is_hopeless = limit != 0 && bytes > limit;
     if (*attempt == 0) {
         *attempt = 1;
-        if (give_back_all() != 0) {
+        if (!is_hopeless && give_back_all() != 0) {
             return true;
         }
     }
-    bool is_limited = budget_read(&budget.limit_bytes) != 0;
-    if (!is_limited || ++*attempt >= ATTEMPTS_MOST || !ask_program(bytes)) {
+    if (limit == 0 || ++*attempt >= ATTEMPTS_MOST || !ask_program(bytes)) {
         return false;
     }
     (void)give_back_all();  // what the callback freed
@@ -67,7 +68,7 @@ static void *fail(void)
 
 static HAK_COLD void *take_large(size_t align_bytes, size_t bytes, bool *is_zero)
 {
-    if (bytes > PTRDIFF_MAX || heap_of_thread() == NULL) {
+    if (bytes >> ADDRESS_BITS != 0 || heap_of_thread() == NULL) {
         return fail();
     }
     struct large_request request = {
@@ -89,7 +90,11 @@ static HAK_COLD void *take_after_miss(class_id cls)
         return fail();
     }
     do {
-        block = tiny_alloc_gate_take(heap, cls);
+        // An adopted heap has a stock, and so has one whose limit's callback freed blocks.
+        block = bin_pop(heap, cls);
+        if (block == NULL) {
+            block = tiny_alloc_gate_take(heap, cls);
+        }
     } while (block == NULL && malloc_make_room(size_class_bytes(cls), &attempt));
     return block != NULL ? block : fail();
 }

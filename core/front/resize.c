@@ -6,6 +6,7 @@
 #include "front/heap_api.h"
 #include "front/malloc_slow.h"
 #include "front/malloc_tiny_fast.h"
+#include "os/os_memory.h"
 #include "thread/heap_registry.h"
 
 #include <errno.h>
@@ -50,23 +51,6 @@ static void *move_block(void *block, size_t usable_bytes, size_t align_bytes, si
     return target;
 }
 
-// Pages are moved, not copied.  NULL with errno ENOMEM.
-static void *resize_large(void *block, size_t usable_bytes, size_t bytes)
-{
-    int attempt = 0;
-    void *resized = NULL;
-    do {
-        resized = large_resize(block, bytes);
-    } while (resized == NULL && bytes > usable_bytes && malloc_make_room(bytes, &attempt));
-    if (resized == NULL && bytes <= usable_bytes) {
-        return block;
-    }
-    if (resized == NULL) {
-        errno = ENOMEM;
-    }
-    return resized;
-}
-
 void *block_resize(void *block, size_t align_bytes, size_t bytes)
 {
     if (block == NULL) {
@@ -86,8 +70,12 @@ void *block_resize(void *block, size_t align_bytes, size_t bytes)
         return block;
     }
     bool is_large = page_entry_class(page_map_lookup(block)) == LARGE_CLASS;
-    if (is_large && bytes > CLASSED_BYTES_MOST && align_bytes <= UNIT_BYTES / 16) {
-        return resize_large(block, usable_bytes, bytes);
+    if (is_large && bytes > CLASSED_BYTES_MOST && align_bytes <= os_page_bytes()) {
+        // Pages are moved, not copied, where the system does it.
+        void *resized = large_resize(block, bytes);
+        if (resized != NULL || bytes <= usable_bytes) {
+            return resized != NULL ? resized : block;
+        }
     }
     return move_block(block, usable_bytes, align_bytes, bytes);
 }

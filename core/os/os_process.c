@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -41,13 +40,6 @@ uint64_t os_random_seed(void)
 int os_process_id(void)
 {
     return (int)os_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-}
-
-uint64_t os_clock_ns(void)
-{
-    struct timespec now = {0, 0};
-    os_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0, 0);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 void os_write_error(const char *text, size_t bytes)

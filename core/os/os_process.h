@@ -21,9 +21,6 @@ uint64_t os_random_seed(void);
 
 int os_process_id(void);
 
-// Monotonic time in nanoseconds.
-uint64_t os_clock_ns(void);
-
 void os_write_error(const char *text, size_t bytes);
 
 // Appends to a file in one write, creating it readable for its owner only.  0 or an errno value.

@@ -1,5 +1,6 @@
 // The hak_* interface: each function is documented in include/hakmem.h.
 // SPDX-License-Identifier: MIT
+#include "backend/large.h"
 #include "base/bits.h"
 #include "front/free_fast.h"
 #include "front/heap_api.h"
@@ -147,7 +148,7 @@ size_t hak_usable_size(const void *block)
 
 size_t hak_good_size(size_t bytes)
 {
-    if (bytes > PTRDIFF_MAX) {
+    if (bytes > PTRDIFF_MAX - os_page_bytes()) {
         return 0;
     }
     bytes += bytes == 0;
@@ -168,7 +169,11 @@ bool hak_owns(const void *address)
 size_t hak_trim(size_t keep_bytes)
 {
     heap_flush(thread_heap);
-    return heap_purge_all(keep_bytes);
+    size_t bytes = heap_purge_all(keep_bytes);
+    if (keep_bytes == 0) {
+        (void)large_unmap_clean();
+    }
+    return bytes;
 }
 
 void hak_thread_flush(void)
@@ -179,8 +184,12 @@ void hak_thread_flush(void)
 
 size_t hak_limit_set(size_t limit_bytes)
 {
-    gates.limit = limit_bytes;  // so that hak_ctl_get tells what is in force
-    return atomic_exchange_explicit(&budget.limit_bytes, limit_bytes, memory_order_relaxed);
+    process_settings_lock();
+    gate_store_live(&gates.limit, limit_bytes);
+    size_t before =
+        atomic_exchange_explicit(&budget.limit_bytes, limit_bytes, memory_order_relaxed);
+    process_settings_unlock();
+    return before;
 }
 
 size_t hak_limit_get(void)
@@ -219,7 +228,27 @@ int hak_ctl_get(const char *gate, char *value, size_t bytes)
     if (id < 0) {
         return ENOENT;
     }
-    return gate_format(&gates, (enum gate_id)id, value, bytes) < bytes ? 0 : ERANGE;
+    process_settings_lock();
+    size_t length = gate_format(&gates, (enum gate_id)id, value, bytes);
+    process_settings_unlock();
+    return length < bytes ? 0 : ERANGE;
+}
+
+// A LIVE gate is a number (a test in gates_test.c sees to it).  Set in a copy first: its readers, on
+// slow paths of other threads, want one atomic store.
+static bool set_live(enum gate_id id, const char *value)
+{
+    static struct gates copy;
+    process_settings_lock();
+    copy = gates;
+    bool is_set = gate_set(&copy, id, value, NULL);
+    if (is_set) {
+        size_t offset = gate_table[id].offset;
+        uint64_t *number = (uint64_t *)(void *)((char *)&gates + offset);
+        gate_store_live(number, *(const uint64_t *)(const void *)((const char *)&copy + offset));
+    }
+    process_settings_unlock();
+    return is_set;
 }
 
 int hak_ctl_set(const char *gate, const char *value)
@@ -231,13 +260,13 @@ int hak_ctl_set(const char *gate, const char *value)
     if (gate_table[id].when != GATE_LIVE) {
         return EPERM;
     }
-    process_settings_lock();
-    bool is_set = gate_set(&gates, (enum gate_id)id, value, NULL);
-    process_settings_unlock();
-    if (is_set && id == GATE_ID_limit) {
+    if (!set_live((enum gate_id)id, value)) {
+        return EINVAL;
+    }
+    if (id == GATE_ID_limit) {
         process_apply_limit();
     }
-    return is_set ? 0 : EINVAL;
+    return 0;
 }
 
 // What the header calls struct hak_heap is a struct heap.

@@ -127,7 +127,19 @@ const struct profile *profile_nearest(const char *name);
 // The values that gates have when nobody sets them.
 extern const struct gates gates_default;
 
-// The values in force in this process; the defaults until gates_start has read the environment.  Written by gates_start and hak_ctl_set only.
+// A LIVE gate's number, which another thread may be setting: relaxed, it stands for itself.
+static inline uint64_t gate_live(const uint64_t *value)
+{
+    return __atomic_load_n(value, __ATOMIC_RELAXED);
+}
+
+static inline void gate_store_live(uint64_t *value, uint64_t number)
+{
+    __atomic_store_n(value, number, __ATOMIC_RELAXED);
+}
+
+// The values in force in this process: the defaults until process_settle has read the environment.
+// LIVE ones change later, by hak_ctl_set and hak_limit_set.
 extern struct gates gates;
 
 #endif

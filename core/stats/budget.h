@@ -33,6 +33,10 @@ void budget_commit_anyway(size_t bytes);
 
 void budget_uncommit(size_t bytes);
 
+// The most that was committed.  Noted when something is given back and when it is asked for, so that
+// a commit that comes to nothing, undone with budget_subtract, leaves no trace.
+size_t budget_peak(void);
+
 static inline size_t budget_read(const _Atomic size_t *counter)
 {
     return atomic_load_explicit(counter, memory_order_relaxed);

@@ -51,34 +51,44 @@ struct batch *batch_take(struct heap *self)
     return batch != NULL ? batch : record_take(sizeof(struct batch));
 }
 
-static void give_to_pool(struct batch *batch)
+static void splice_into_pool(struct batch *first, struct batch *last)
 {
     lock_take(&batch_pool.lock);
-    batch->next = batch_pool.free;
-    batch_pool.free = batch;
+    last->next = batch_pool.free;
+    batch_pool.free = first;
     lock_give(&batch_pool.lock);
+}
+
+// The thread has at least `count` spare ones, and count is not 0.
+static void give_to_pool(struct heap *self, size_t count)
+{
+    struct batch *first = self->spare_batches;
+    struct batch *last = first;
+    for (size_t i = 1; i < count; i++) {
+        last = last->next;
+    }
+    self->spare_batches = last->next;
+    self->spare_batch_count -= count;
+    splice_into_pool(first, last);
 }
 
 void batch_give(struct heap *self, struct batch *batch)
 {
     atomic_store_explicit(&batch->count, 0, memory_order_relaxed);
     if (self == NULL) {
-        give_to_pool(batch);
+        splice_into_pool(batch, batch);
         return;
     }
     push_spare(self, batch);
     if (self->spare_batch_count > SPARE_COUNT_MOST) {
-        for (int i = 0; i < MOVE_COUNT; i++) {
-            give_to_pool(pop_spare(self));
-        }
+        give_to_pool(self, MOVE_COUNT);
     }
 }
 
 void batch_give_spare(struct heap *self)
 {
-    struct batch *batch = NULL;
-    while ((batch = pop_spare(self)) != NULL) {
-        give_to_pool(batch);
+    if (self->spare_batch_count != 0) {
+        give_to_pool(self, self->spare_batch_count);
     }
 }
 

@@ -192,6 +192,7 @@ bool bin_take_reserve(struct heap *heap, class_id cls)
     if (count == 0) {
         return false;
     }
+    hak_assert(heap->bins.head[cls] == NULL);
     // Out of the reserve first: a fork in between loses the blocks in the child, the other order
     // would show them twice.
     atomic_store_explicit(&reserve->count, 0, memory_order_relaxed);
@@ -235,6 +236,7 @@ static void set_aside(struct heap *heap, class_id cls)
     struct bin_reserve *reserve = &heap->reserves[cls];
     uint32_t limit = heap->bins.limit[cls];
     uint32_t kept = limit / 2;
+    hak_assert(heap->bins.room[cls] == 0);
     struct block *last_kept = NULL;
     struct block *block = heap->bins.head[cls];
     for (uint32_t i = 0; i < kept; i++) {

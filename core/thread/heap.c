@@ -2,6 +2,7 @@
 #include "thread/heap.h"
 
 #include "backend/large.h"
+#include "backend/slab_purge.h"
 #include "os/os_process.h"
 #include "policy/gates.h"
 #include "region/page_heap.h"
@@ -107,6 +108,15 @@ void heap_destroy_shared(struct heap *heap)
     heap_registry_give_shared(heap);
 }
 
+// `self` takes the emptied batches, and if it is the heap, its bins take the blocks; it may be NULL.
+static void drain_mailbox(struct heap *heap, struct heap *self)
+{
+    lock_take(&heap->slabs.lock);
+    struct batch *strays = remote_free_drain(heap, self);
+    lock_give(&heap->slabs.lock);
+    remote_free_forward(self, strays);
+}
+
 void heap_flush(struct heap *heap)
 {
     if (heap->kind != HEAP_THREAD) {
@@ -119,10 +129,7 @@ void heap_flush(struct heap *heap)
     }
     bin_flush_collector(heap);
     remote_free_flush(heap);
-    lock_take(&heap->slabs.lock);
-    struct batch *strays = remote_free_drain(heap, NULL);
-    lock_give(&heap->slabs.lock);
-    remote_free_forward(heap, strays);
+    drain_mailbox(heap, NULL);
 }
 
 // Large blocks go first: nothing else could use their pages.
@@ -138,7 +145,7 @@ void heap_purge_if_due(struct heap *heap)
     size_t dirty_bytes = budget_read(&budget.dirty_bytes);
     size_t committed_bytes = budget_read(&budget.committed_bytes);
     size_t live_bytes = committed_bytes > dirty_bytes ? committed_bytes - dirty_bytes : 0;
-    size_t limit = gates.dirty_limit + live_bytes / 100 * gates.dirty_share;
+    size_t limit = gate_live(&gates.dirty_limit) + live_bytes / 100 * gate_live(&gates.dirty_share);
     if (unlikely(dirty_bytes > limit)) {
         (void)purge_pages(limit - limit / 4);
     }
@@ -150,16 +157,18 @@ void heap_purge_if_due(struct heap *heap)
         (void)purge_pages(dirty_bytes - min_size(excess_bytes, dirty_bytes));
     }
     if (unlikely(slab_purge_is_due(&heap->slabs))) {
-        // Half of the bound, so that the next look is not soon.
-        (void)slab_purge_down_to(&heap->slabs, gates.dirty_limit / 2);
+        (void)slab_purge_down_to(&heap->slabs, slab_purge_allowance(&heap->slabs));
     }
 }
 
 size_t heap_purge_all(size_t keep_bytes)
 {
     size_t bytes = 0;
+    struct heap *self = thread_heap->kind == HEAP_THREAD ? thread_heap : NULL;
     for (uint32_t tag = 1; tag <= heap_registry_count(); tag++) {
-        bytes += slab_purge(&heap_registry_lookup(tag)->slabs);
+        struct heap *heap = heap_registry_lookup(tag);
+        drain_mailbox(heap, heap != self ? self : NULL);
+        bytes += slab_purge(&heap->slabs);
     }
     return bytes + purge_pages(keep_bytes);
 }

@@ -25,8 +25,8 @@
 struct bins {
     struct block *head[CLASS_COUNT];
     uint32_t room[CLASS_COUNT];  // pushes left before the next slow path
-    _Atomic uint32_t
-        limit[CLASS_COUNT];  // blocks the list may hold; grows on use, shrinks when idle
+    // Blocks the list may hold; grows on use, shrinks when idle.
+    uint32_t limit[CLASS_COUNT];
 };
 
 // The older half of a list that was full, set aside so that a bin that swings about its limit stays
@@ -70,7 +70,7 @@ struct heap {
     size_t fast_limit;     // malloc serves smaller sizes from the bins; 0: always the slow path
     page_entry match_tag;  // free serves blocks of this tag from the bins; NO_TAG: none
     uint8_t kind;          // enum heap_kind
-    uint8_t exit_rounds;   // destructor rounds to let pass before the heap is parked
+    bool is_unused;        // a destroyed first-class heap
     uint64_t link_key;
     struct bin_reserve reserves[CLASS_COUNT];
     struct collector collector;

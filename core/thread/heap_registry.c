@@ -2,6 +2,7 @@
 #include "thread/heap_registry.h"
 
 #include "backend/large.h"
+#include "backend/slab_purge.h"
 #include "os/os_process.h"
 #include "region/page_heap.h"
 #include "region/record_pool.h"
@@ -13,7 +14,6 @@ enum {
     HEAPS_PER_PAGE = 1 << PAGE_SHIFT,
     PAGE_COUNT = ENTRY_TAG_COUNT >> PAGE_SHIFT,
     STEAL_TRIES = 4,  // parked heaps looked at for one slab
-    EXIT_ROUNDS = 3,  // PTHREAD_DESTRUCTOR_ITERATIONS is 4: park in the last round
 };
 
 // Guarded by registry.lock, except pages and count: a page is published with release before the
@@ -25,6 +25,8 @@ static struct {
     _Atomic uint32_t count;
     struct heap *parked;
     struct heap *unused_shared;
+    struct heap *spare_heaps;            // records of heaps that were not made in the end
+    _Atomic(struct heap *) *spare_page;  // likewise
     _Atomic uint32_t parked_count;
 } registry;
 
@@ -54,57 +56,119 @@ static uint64_t mix(uint64_t value)
     return value ^ (value >> 31);
 }
 
-// The page of the table that holds `owner_tag`, made if need be.  Under the lock.
-static _Atomic(struct heap *) *page_for(uint32_t owner_tag)
+// What a heap needs, taken before the lock: the system may be asked for memory.
+struct heap_records {
+    struct heap *heap;
+    _Atomic(struct heap *) *page;  // of the table, where the next tag needs one
+};
+
+static bool has_page(uint32_t owner_tag)
 {
-    _Atomic(_Atomic(struct heap *) *) *slot = &registry.pages[owner_tag >> PAGE_SHIFT];
-    _Atomic(struct heap *) *page = atomic_load_explicit(slot, memory_order_relaxed);
-    if (page == NULL) {
-        page = record_take(HEAPS_PER_PAGE * sizeof(struct heap *));
-        // Pairs with the acquire load in heap_registry_lookup.
-        atomic_store_explicit(slot, page, memory_order_release);
-    }
-    return page;
+    return atomic_load_explicit(&registry.pages[owner_tag >> PAGE_SHIFT], memory_order_relaxed) !=
+           NULL;
 }
 
-static struct heap *make_heap(enum heap_kind kind)
+// What is not needed in the end goes into the registry's store.  Under the lock.
+static void keep_records(struct heap_records *records)
 {
-    uint32_t tag = heap_registry_count() + 1;
-    if (tag > OWNER_TAG_MOST) {
-        return NULL;
+    if (records->heap != NULL) {
+        records->heap->next = registry.spare_heaps;
+        registry.spare_heaps = records->heap;
     }
-    _Atomic(struct heap *) *page = page_for(tag);
-    struct heap *heap = page != NULL ? record_take(sizeof(struct heap)) : NULL;
-    if (heap == NULL) {
-        return NULL;
+    if (records->page != NULL) {
+        registry.spare_page = records->page;
     }
+}
+
+static struct heap_records take_records(void)
+{
+    struct heap_records records = {NULL, NULL};
+    lock_take(&registry.lock);
+    bool needs_page = !has_page(heap_registry_count() + 1);
+    if (registry.spare_heaps != NULL) {
+        records.heap = registry.spare_heaps;
+        registry.spare_heaps = records.heap->next;
+    }
+    if (needs_page) {
+        records.page = registry.spare_page;
+        registry.spare_page = NULL;
+    }
+    lock_give(&registry.lock);
+    if (records.heap == NULL) {
+        records.heap = record_take(sizeof(struct heap));
+    }
+    if (needs_page && records.page == NULL) {
+        records.page = record_take(HEAPS_PER_PAGE * sizeof(struct heap *));
+    }
+    return records;
+}
+
+static void init_heap(struct heap *heap, uint32_t tag, enum heap_kind kind)
+{
+    heap->next = NULL;
     heap->kind = (uint8_t)kind;
     heap->owner_tag = tag;
     heap->match_tag = kind == HEAP_THREAD ? page_entry_make(tag, 0) : page_entry_make(NO_TAG, 255);
     heap->slabs.tag = page_entry_make(tag, 0);
     bin_init(heap);
     heap->link_key = mix(os_random_seed() + tag * 0x9e3779b97f4a7c15u);
+}
+
+// Makes a heap of the records, or returns NULL.  Under the lock.
+static struct heap *make_heap(struct heap_records *records, enum heap_kind kind)
+{
+    uint32_t tag = heap_registry_count() + 1;
+    _Atomic(_Atomic(struct heap *) *) *slot = &registry.pages[tag >> PAGE_SHIFT];
+    if (!has_page(tag) && records->page != NULL) {
+        // Pairs with the acquire load in heap_registry_lookup.
+        atomic_store_explicit(slot, records->page, memory_order_release);
+        records->page = NULL;
+    }
+    struct heap *heap = records->heap;
+    if (heap == NULL || tag > OWNER_TAG_MOST || !has_page(tag)) {
+        return NULL;
+    }
+    records->heap = NULL;
+    init_heap(heap, tag, kind);
+    _Atomic(struct heap *) *page = atomic_load_explicit(slot, memory_order_relaxed);
     // Pairs with the acquire load in heap_registry_lookup.
     atomic_store_explicit(&page[tag & (HEAPS_PER_PAGE - 1)], heap, memory_order_release);
     atomic_store_explicit(&registry.count, tag, memory_order_release);
     return heap;
 }
 
+// A heap out of a list, or NULL.  Under the lock.
+static struct heap *pop_heap(struct heap **list)
+{
+    struct heap *heap = *list;
+    if (heap != NULL) {
+        *list = heap->next;
+    }
+    return heap;
+}
+
+static struct heap *pop_parked(void)
+{
+    struct heap *heap = pop_heap(&registry.parked);
+    if (heap != NULL) {
+        atomic_fetch_sub_explicit(&registry.parked_count, 1, memory_order_relaxed);
+        atomic_store_explicit(&heap->is_parked, false, memory_order_relaxed);
+    }
+    return heap;
+}
+
 struct heap *heap_registry_adopt(void)
 {
     lock_take(&registry.lock);
-    struct heap *heap = registry.parked;
-    if (heap != NULL) {
-        registry.parked = heap->next;
-        atomic_fetch_sub_explicit(&registry.parked_count, 1, memory_order_relaxed);
-        atomic_store_explicit(&heap->is_parked, false, memory_order_relaxed);
-    } else {
-        heap = make_heap(HEAP_THREAD);
-    }
-    if (heap != NULL) {
-        heap->exit_rounds = EXIT_ROUNDS;
-    }
+    struct heap *heap = pop_parked();
     lock_give(&registry.lock);
+    if (heap == NULL) {
+        struct heap_records records = take_records();
+        lock_take(&registry.lock);
+        heap = make_heap(&records, HEAP_THREAD);
+        keep_records(&records);
+        lock_give(&registry.lock);
+    }
     return heap;
 }
 
@@ -126,19 +190,25 @@ void heap_registry_park(struct heap *heap)
 struct heap *heap_registry_take_shared(void)
 {
     lock_take(&registry.lock);
-    struct heap *heap = registry.unused_shared;
-    if (heap != NULL) {
-        registry.unused_shared = heap->next;
-    } else {
-        heap = make_heap(HEAP_SHARED);
-    }
+    struct heap *heap = pop_heap(&registry.unused_shared);
     lock_give(&registry.lock);
+    if (heap == NULL) {
+        struct heap_records records = take_records();
+        lock_take(&registry.lock);
+        heap = make_heap(&records, HEAP_SHARED);
+        keep_records(&records);
+        lock_give(&registry.lock);
+    }
+    if (heap != NULL) {
+        heap->is_unused = false;
+    }
     return heap;
 }
 
 void heap_registry_give_shared(struct heap *heap)
 {
     lock_take(&registry.lock);
+    heap->is_unused = true;
     heap->next = registry.unused_shared;
     registry.unused_shared = heap;
     lock_give(&registry.lock);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Heaps are never unmapped, so a tag that was read from the page map stays good to look up.  Lock
-// order: registry, then one heap, then page heap, large blocks, records.
+// order: settings, process, registry, one heap, large blocks, page heap, batches, page map, records.
 #ifndef HAK_THREAD_HEAP_REGISTRY_H
 #define HAK_THREAD_HEAP_REGISTRY_H
 

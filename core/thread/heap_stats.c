@@ -39,6 +39,14 @@ static void count_collected(struct heap *heap, size_t *counts)
     }
 }
 
+static bool is_in_use(const struct heap *heap)
+{
+    if (heap->kind == HEAP_THREAD) {
+        return !atomic_load_explicit(&heap->is_parked, memory_order_relaxed);
+    }
+    return heap != heap_pool && heap != heap_exit && !heap->is_unused;
+}
+
 static void add_heap(struct heap *heap, struct hak_stats *stats, struct class_figures *classes)
 {
     lock_take(&heap->slabs.lock);
@@ -53,6 +61,7 @@ static void add_heap(struct heap *heap, struct hak_stats *stats, struct class_fi
     stats->refill_count += heap->slabs.refill_count;
     stats->flush_count += heap->slabs.flush_count;
     lock_give(&heap->slabs.lock);
+    stats->heap_count += is_in_use(heap);
     stats->remote_count += atomic_load_explicit(&heap->sent_count, memory_order_relaxed);
 }
 
@@ -90,11 +99,10 @@ void heap_stats_read(struct hak_stats *stats, struct class_figures classes[CLASS
     stats->committed_bytes = budget_read(&budget.committed_bytes);
     stats->mapped_bytes = budget_read(&budget.mapped_bytes);
     stats->record_bytes = budget_read(&budget.record_bytes);
-    stats->peak_committed_bytes = budget_read(&budget.peak_committed_bytes);
+    stats->peak_committed_bytes = budget_peak();
     stats->purged_bytes = budget_read(&budget.purged_bytes);
     stats->limit_bytes = budget_read(&budget.limit_bytes);
     stats->parked_count = heap_registry_parked_count();
-    stats->heap_count = heap_count - stats->parked_count;
     stats->os_call_count = os_memory_call_count();
 }
 

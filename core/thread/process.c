@@ -34,10 +34,24 @@ static void say_problem(const char *sentence, void *context)
     os_write_error("\n", 1);
 }
 
+void process_settings_lock(void)
+{
+    lock_take(&process.settings_lock);
+}
+
+void process_settings_unlock(void)
+{
+    lock_give(&process.settings_lock);
+}
+
 void process_apply_limit(void)
 {
-    uint64_t limit = gates.limit == GATE_AUTO ? os_cgroup_memory_limit() : gates.limit;
-    atomic_store_explicit(&budget.limit_bytes, limit, memory_order_relaxed);
+    uint64_t group_limit = gate_live(&gates.limit) == GATE_AUTO ? os_cgroup_memory_limit() : 0;
+    process_settings_lock();
+    uint64_t limit = gate_live(&gates.limit);
+    atomic_store_explicit(&budget.limit_bytes, limit == GATE_AUTO ? group_limit : limit,
+                          memory_order_relaxed);
+    process_settings_unlock();
 }
 
 // Reads the gates once the environment is there.  What takes files or speaks comes after the lock.
@@ -71,13 +85,7 @@ static void settle(char *const *environment)
 static void thread_is_ending(void *value)
 {
     struct heap *heap = value;
-    // Other destructors may still allocate: let them run first, as long as there are rounds.
-    if (heap->exit_rounds > 1) {
-        heap->exit_rounds--;
-        if (pthread_setspecific(process.exit_key, heap) == 0) {
-            return;
-        }
-    }
+    // Destructors that run later, of this round or another, are served by heap_exit.
     thread_heap = &heap_after_exit;
     heap_flush(heap);
     batch_give_spare(heap);
@@ -145,16 +153,6 @@ void process_settle(struct heap *heap)
         }
     }
     heap->fast_limit = TINY_BYTES_MOST + 1;
-}
-
-void process_settings_lock(void)
-{
-    lock_take(&process.settings_lock);
-}
-
-void process_settings_unlock(void)
-{
-    lock_give(&process.settings_lock);
 }
 
 static void before_fork(void)

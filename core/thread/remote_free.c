@@ -53,7 +53,8 @@ static void post(struct heap *self, struct batch *batch)
     } while (!atomic_compare_exchange_weak_explicit(&owner->mailbox, &first, batch,
                                                     memory_order_release, memory_order_relaxed));
     size_t before = atomic_fetch_add_explicit(&owner->mailbox_bytes, bytes, memory_order_relaxed);
-    atomic_fetch_add_explicit(&self->sent_count, 1, memory_order_relaxed);
+    size_t sent_count = atomic_load_explicit(&self->sent_count, memory_order_relaxed);
+    atomic_store_explicit(&self->sent_count, sent_count + 1, memory_order_relaxed);
     if (before + bytes > MAILBOX_BYTES_MOST ||
         atomic_load_explicit(&owner->is_parked, memory_order_relaxed)) {
         drain_for(owner, self);
@@ -84,6 +85,8 @@ void remote_free_flush(struct heap *self)
             post_outbox(self, &self->outboxes[i]);
         }
     }
+    // A fork between two stores may have left the sum wrong.
+    atomic_store_explicit(&self->outbox_bytes, 0, memory_order_relaxed);
 }
 
 static outbox_slot *outbox_of(struct heap *self, uint32_t owner_tag)
@@ -91,45 +94,58 @@ static outbox_slot *outbox_of(struct heap *self, uint32_t owner_tag)
     return &self->outboxes[owner_tag % OUTBOX_COUNT];
 }
 
-static struct batch *open_batch(struct heap *self, outbox_slot *outbox, uint32_t owner_tag)
+// Opens a batch for an owner; the one that another owner had there is posted.
+static bool open_batch(struct heap *self, outbox_slot *outbox, uint32_t owner_tag)
 {
     if (outbox_read(outbox) != NULL) {
         post_outbox(self, outbox);
     }
     struct batch *batch = batch_take(self);
-    if (batch != NULL) {
-        batch->owner_tag = owner_tag;
-        batch->byte_count = 0;
-        compiler_barrier();
-        atomic_store_explicit(outbox, batch, memory_order_relaxed);
+    if (batch == NULL) {
+        return false;
     }
-    return batch;
+    batch->owner_tag = owner_tag;
+    batch->byte_count = 0;
+    compiler_barrier();
+    atomic_store_explicit(outbox, batch, memory_order_relaxed);
+    return true;
 }
 
-void remote_free_send(struct heap *self, void *block, page_entry entry)
+static void append(struct heap *self, outbox_slot *outbox, void *block, page_entry entry)
 {
-    uint32_t owner_tag = page_entry_tag(entry);
-    size_t block_bytes = size_class_bytes((class_id)page_entry_class(entry));
-    outbox_slot *outbox = outbox_of(self, owner_tag);
     struct batch *batch = outbox_read(outbox);
-    if (unlikely(batch == NULL || batch->owner_tag != owner_tag)) {
-        batch = open_batch(self, outbox, owner_tag);
-        if (batch == NULL) {
-            heap_give_locked(block);
-            return;
-        }
-    }
+    size_t block_bytes = size_class_bytes((class_id)page_entry_class(entry));
     uint32_t count = batch_count(batch);
     atomic_store_explicit(&batch->blocks[count], block, memory_order_relaxed);
     compiler_barrier();
     atomic_store_explicit(&batch->count, count + 1, memory_order_relaxed);
     batch->byte_count += (uint32_t)block_bytes;
     add_outbox_bytes(self, block_bytes);
-    if (unlikely(count + 1 == BATCH_BLOCK_COUNT)) {
+    size_t held_bytes = atomic_load_explicit(&self->outbox_bytes, memory_order_relaxed);
+    if (unlikely(count + 1 == BATCH_BLOCK_COUNT || held_bytes > OUTBOX_BYTES_MOST)) {
         post_outbox(self, outbox);
-    } else if (unlikely(atomic_load_explicit(&self->outbox_bytes, memory_order_relaxed) >
-                        OUTBOX_BYTES_MOST)) {
-        remote_free_flush(self);
+    }
+}
+
+bool remote_free_append(struct heap *self, void *block, page_entry entry)
+{
+    outbox_slot *outbox = outbox_of(self, page_entry_tag(entry));
+    const struct batch *batch = outbox_read(outbox);
+    if (batch == NULL || batch->owner_tag != page_entry_tag(entry)) {
+        return false;
+    }
+    append(self, outbox, block, entry);
+    return true;
+}
+
+void remote_free_send(struct heap *self, void *block, page_entry entry)
+{
+    uint32_t owner_tag = page_entry_tag(entry);
+    outbox_slot *outbox = outbox_of(self, owner_tag);
+    if (open_batch(self, outbox, owner_tag)) {
+        append(self, outbox, block, entry);
+    } else {
+        heap_give_locked(block);
     }
 }
 
@@ -166,9 +182,10 @@ struct batch *remote_free_drain(struct heap *heap, struct heap *self)
     }
     // Acquire: pairs with the release push in post.
     struct batch *batch = atomic_exchange_explicit(&heap->mailbox, NULL, memory_order_acquire);
+    size_t drained_bytes = 0;
     while (batch != NULL) {
         struct batch *next = batch->next;
-        atomic_fetch_sub_explicit(&heap->mailbox_bytes, batch_weight(batch), memory_order_relaxed);
+        drained_bytes += batch_weight(batch);
         drain_batch(heap, self, batch);
         if (unlikely(batch_count(batch) != 0)) {
             batch->next = strays;
@@ -178,6 +195,7 @@ struct batch *remote_free_drain(struct heap *heap, struct heap *self)
         }
         batch = next;
     }
+    atomic_fetch_sub_explicit(&heap->mailbox_bytes, drained_bytes, memory_order_relaxed);
     return strays;
 }
 

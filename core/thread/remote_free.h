@@ -12,6 +12,9 @@
 
 #include "thread/heap.h"
 
+// Adds `block` to the batch that is open for the owner its entry names.  False: there is none.
+bool remote_free_append(struct heap *self, void *block, page_entry entry);
+
 // Sends `block`, whose entry names a heap of kind HEAP_THREAD that is not `self`.
 void remote_free_send(struct heap *self, void *block, page_entry entry);
 

@@ -11,7 +11,7 @@ enum {
     CHUNK_BYTES = 100000,
     HOARD_COUNT = 100,
     LIMIT_BYTES = 24 << 20,
-    CALLS_MOST = 16,
+    CALLS_MOST = 64,
 };
 
 // What the program could give up, and what its callback saw.

@@ -89,16 +89,6 @@ static void a_file_that_cannot_be_opened_is_told(void **state)
     assert_int_equal(errno, 55);
 }
 
-static void the_clock_goes_on(void **state)
-{
-    (void)state;
-    uint64_t start_ns = os_clock_ns();
-    (void)usleep(2000);
-    uint64_t passed_ns = os_clock_ns() - start_ns;
-    assert_true(passed_ns >= 2000000);
-    assert_true(passed_ns < 10000000000u);
-}
-
 static void the_process_is_known(void **state)
 {
     (void)state;
@@ -115,7 +105,6 @@ int main(void)
         cmocka_unit_test(the_last_words_are_one_line),
         cmocka_unit_test(text_is_appended_and_read_back),
         cmocka_unit_test(a_file_that_cannot_be_opened_is_told),
-        cmocka_unit_test(the_clock_goes_on),
         cmocka_unit_test(the_process_is_known),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
