@@ -169,31 +169,47 @@ bool slab_add(struct slab_owner *owner, class_id cls)
     return true;
 }
 
-// The index of a block; dies when none begins there.
-static inline size_t index_of(const struct slab *slab, const void *block)
+// What marking a block free needs to know of its slab, so that a loop keeps it in registers.
+struct slab_shape {
+    uint64_t *bitmap;
+    uintptr_t first;
+    size_t capacity;
+    size_t block_bytes;
+    uint64_t reciprocal;
+};
+
+static inline struct slab_shape shape_of(const struct slab *slab)
 {
-    size_t distance = (uintptr_t)block - slab->first;
-    size_t index = size_class_index(slab->cls, distance);
-    if (unlikely(index >= slab->capacity || index * size_class_bytes(slab->cls) != distance)) {
-        die_misuse("free", block, 0);
-    }
-    return index;
+    return (struct slab_shape){.bitmap = slab->bitmap,
+                               .first = slab->first,
+                               .capacity = slab->capacity,
+                               .block_bytes = size_class_bytes(slab->cls),
+                               .reciprocal = class_reciprocal_table[slab->cls]};
 }
 
-// Sets the bit of a block; dies when it is set.
-static inline void set_bit(struct slab *slab, const void *block, size_t index)
+// Marks a block free and returns its index.  Dies on one that is free already or that doesn't begin
+// where a block does.
+static inline size_t give_block(const struct slab_shape *shape, const void *block)
 {
-    uint64_t bit = 1ull << (index % 64);
-    if (unlikely((slab->bitmap[index / 64] & bit) != 0)) {
-        die_misuse("double free", block, size_class_bytes(slab->cls));
+    size_t distance = (uintptr_t)block - shape->first;
+    size_t index = (size_t)((distance * shape->reciprocal) >> RECIPROCAL_SHIFT);
+    if (unlikely(index >= shape->capacity || index * shape->block_bytes != distance)) {
+        die_misuse("free", block, 0);
     }
-    slab->bitmap[index / 64] |= bit;
+    uint64_t bit = 1ull << (index % 64);
+    uint64_t word = shape->bitmap[index / 64];
+    if (unlikely((word & bit) != 0)) {
+        die_misuse("double free", block, shape->block_bytes);
+    }
+    shape->bitmap[index / 64] = word | bit;
+    return index;
 }
 
 static HAK_COLD void undo_take(struct slab *slab, void *const *blocks, size_t taken)
 {
+    struct slab_shape shape = shape_of(slab);
     for (size_t i = 0; i < taken; i++) {
-        set_bit(slab, blocks[i], index_of(slab, blocks[i]));
+        (void)give_block(&shape, blocks[i]);
     }
     slab->free_count = (uint16_t)(slab->free_count + taken);
     slab->search_word = 0;
@@ -300,38 +316,38 @@ size_t slab_refill(struct slab_owner *owner, class_id cls, void **blocks, size_t
 
 // Quickly says no for most blocks: of blocks of up to 64 bytes a page holds a whole word of bits, so
 // all of the word must be set.  The last word of the bitmap is never full.
-static inline bool may_have_emptied(const struct slab *slab, size_t index)
+static inline bool may_have_emptied(const struct slab_shape *shape, size_t index)
 {
     enum {
         WORD_OF_A_PAGE_BYTES = 64
     };
-    return size_class_bytes(slab->cls) > WORD_OF_A_PAGE_BYTES ||
-           slab->bitmap[index / 64] == ~0ull || index / 64 == slab->capacity / 64u;
+    return shape->block_bytes > WORD_OF_A_PAGE_BYTES || shape->bitmap[index / 64] == ~0ull ||
+           index / 64 == shape->capacity / 64;
 }
 
-// Gives back the leading blocks that lie in one unit, and so in one slab; returns how many.  The
-// slab's counts are kept in registers meanwhile.
+// Gives back the leading blocks that lie in one unit, and so in one slab; returns how many.
 static size_t give_run(struct slab_owner *owner, void *const *blocks, size_t count)
 {
     struct slab *slab = slab_of(blocks[0]);
+    struct slab_shape shape = shape_of(slab);
     uintptr_t unit = (uintptr_t)blocks[0] >> UNIT_SHIFT;
+    bool is_counting = slab->list >= SLAB_HALF_USED;
     size_t lowest_index = SIZE_MAX;
     size_t emptied_bytes = 0;
     size_t given = 0;
     hak_assert(slab->owner == owner);
     do {
         const void *block = blocks[given++];
-        size_t index = index_of(slab, block);
-        set_bit(slab, block, index);
+        size_t index = give_block(&shape, block);
         lowest_index = min_size(lowest_index, index);
-        if (slab->list >= SLAB_HALF_USED && may_have_emptied(slab, index)) {
+        if (is_counting && may_have_emptied(&shape, index)) {
             emptied_bytes += slab_emptied_bytes(slab, block);
         }
     } while (given < count && (uintptr_t)blocks[given] >> UNIT_SHIFT == unit);
     slab->free_count = (uint16_t)(slab->free_count + given);
     slab->search_word = (uint16_t)min_size(slab->search_word, lowest_index / 64);
     owner->classes[slab->cls].free_count += given;
-    owner->taken_bytes -= given * size_class_bytes(slab->cls);
+    owner->taken_bytes -= given * shape.block_bytes;
     owner->emptied_bytes += emptied_bytes;
     replace(slab);
     return given;

@@ -50,7 +50,19 @@ static void free_foreign(struct heap *heap, void *pointer, page_entry entry)
     }
 }
 
-void free_slow(void *pointer)
+// Blocks of a class that is only being freed come through here by the thousand.  False: not one of
+// those, or no room.
+static inline bool collect_own(void *pointer)
+{
+    struct heap *heap = thread_heap;
+    page_entry cls = page_map_covers((uintptr_t)pointer)
+                         ? page_map_entry((uintptr_t)pointer) ^ heap->match_tag
+                         : CLASS_COUNT;
+    return cls < CLASS_COUNT && bin_is_collecting(heap, cls) && heap->bins.room[cls] == 0 &&
+           bin_collect(heap, cls, pointer);
+}
+
+static __attribute__((noinline)) void free_otherwise(void *pointer)
 {
     if (pointer == NULL) {
         return;
@@ -65,6 +77,13 @@ void free_slow(void *pointer)
         free_large(pointer);
     } else {
         free_foreign(heap, pointer, entry);
+    }
+}
+
+void free_slow(void *pointer)
+{
+    if (!collect_own(pointer)) {
+        free_otherwise(pointer);
     }
 }
 

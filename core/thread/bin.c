@@ -14,7 +14,6 @@ enum {
     TICKS_BETWEEN_LOOKS = 1024,
     COLLECTOR_SHARE = 32,  // of the heap's bound, one part
     LIMIT_CAP_LEAST = 4,
-    FLUSHES_BEFORE_COLLECTING = 2,  // of a class, without a miss in between
 };
 
 // The longest list of each class; written once, before the first block is handed out.
@@ -297,26 +296,14 @@ void bin_flush_collector(struct heap *heap)
     lock_give(&heap->slabs.lock);
 }
 
-static void collect(struct heap *heap, class_id cls, void *block)
-{
-    struct collector *collector = &heap->collector;
-    uint32_t count = atomic_load_explicit(&collector->count, memory_order_relaxed);
-    atomic_store_explicit(&collector->blocks[count], block, memory_order_relaxed);
-    compiler_barrier();
-    atomic_store_explicit(&collector->count, count + 1, memory_order_relaxed);
-    collector->bytes += (uint32_t)size_class_bytes(cls);
-    if (count + 1 == COLLECTOR_COUNT ||
-        collector->bytes + size_class_bytes(cls) > collector_bytes_most()) {
-        bin_flush_collector(heap);
-        heap_purge_if_due(heap);
-    }
-}
-
 void bin_overflow(struct heap *heap, class_id cls, void *block)
 {
-    if (heap->reserves[cls].flush_count >= FLUSHES_BEFORE_COLLECTING) {
-        collect(heap, cls, block);
-        return;
+    if (bin_is_collecting(heap, cls)) {
+        bin_flush_collector(heap);
+        heap_purge_if_due(heap);
+        if (bin_collect(heap, cls, block)) {
+            return;
+        }
     }
     bin_tick(heap);
     if (make_room(heap, cls)) {
@@ -332,6 +319,7 @@ void bin_overflow(struct heap *heap, class_id cls, void *block)
 void bin_init(struct heap *heap)
 {
     heap->limit_cap = LIMIT_MOST;
+    heap->collector.bytes_most = collector_bytes_most();
 }
 
 void bin_empty(struct heap *heap, class_id cls)

@@ -63,6 +63,32 @@ bool bin_take_reserve(struct heap *heap, class_id cls);
 // After a miss: how many blocks to fetch; the bin's limit grows.
 size_t bin_refill_count(struct heap *heap, class_id cls);
 
+enum {
+    FLUSHES_BEFORE_COLLECTING = 2
+};  // of a class, without a miss in between
+
+// Is the class only being freed, so that its blocks are collected?
+static inline bool bin_is_collecting(const struct heap *heap, size_t cls)
+{
+    return heap->reserves[cls].flush_count >= FLUSHES_BEFORE_COLLECTING;
+}
+
+// Collects a block.  False, and nothing done, when the collector hasn't room for it.
+static inline bool bin_collect(struct heap *heap, size_t cls, void *block)
+{
+    struct collector *collector = &heap->collector;
+    uint32_t count = atomic_load_explicit(&collector->count, memory_order_relaxed);
+    size_t bytes = collector->bytes + size_class_bytes((class_id)cls);
+    if (unlikely(count == COLLECTOR_COUNT || bytes > collector->bytes_most)) {
+        return false;
+    }
+    atomic_store_explicit(&collector->blocks[count], block, memory_order_relaxed);
+    collector->bytes = (uint32_t)bytes;
+    compiler_barrier();
+    atomic_store_explicit(&collector->count, count + 1, memory_order_relaxed);
+    return true;
+}
+
 // Takes a block whose bin is full: makes room for it, or collects it, or gives it to its slab.  Takes
 // and drops the heap's lock.
 void bin_overflow(struct heap *heap, class_id cls, void *block);

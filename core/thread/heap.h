@@ -50,6 +50,7 @@ enum {
 struct collector {
     _Atomic uint32_t count;
     uint32_t bytes;
+    size_t bytes_most;  // its part of the heap's bound
     void *_Atomic blocks[COLLECTOR_COUNT];
 };
 
