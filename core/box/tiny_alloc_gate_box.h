@@ -3,7 +3,7 @@
 // Gate: HAKMEM_TINY_PROFILE (conservative).  POOL_ONLY bands have bins of no capacity and are served
 //   one block a visit by the shared pool; TINY_FIRST falls back on it; TINY_ONLY does not.
 // Cost: nothing on a hit; one look at the route table on a miss.
-// Record: docs/analysis/0001-bin-shape.md
+// Record: docs/analysis/0002-bin-bounds.md
 // SPDX-License-Identifier: MIT
 #ifndef HAK_BOX_TINY_ALLOC_GATE_BOX_H
 #define HAK_BOX_TINY_ALLOC_GATE_BOX_H
