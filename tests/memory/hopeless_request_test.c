@@ -17,12 +17,13 @@ enum {
     BESIDE_BYTES = 60 << 20,  // below the limit, but too much beside what is held
     BLOCK_BYTES = 2 << 20,
     ASKER_COUNT = 2,
-    ROUND_COUNT = 5000,
+    REFUSED_COUNT = 200000,
     PEAK_BYTES = 32 << 20,
 };
 
 static struct {
     _Atomic bool stop;
+    _Atomic size_t refused_count;  // relaxed, as it orders nothing
     size_t asked_bytes;
 } stage;
 
@@ -33,6 +34,7 @@ static void *ask_for_too_much(void *unused)
         void *block = malloc(hidden(stage.asked_bytes));
         EXPECT(!check_has_hakmem() || (block == NULL && errno == ENOMEM));
         free(block);
+        atomic_fetch_add_explicit(&stage.refused_count, 1, memory_order_relaxed);
     }
     return unused;
 }
@@ -42,10 +44,11 @@ static void others_get_their_memory_beside(size_t asked_bytes)
     pthread_t askers[ASKER_COUNT];
     stage.asked_bytes = asked_bytes;
     atomic_store_explicit(&stage.stop, false, memory_order_relaxed);
+    atomic_store_explicit(&stage.refused_count, 0, memory_order_relaxed);
     for (size_t i = 0; i < ASKER_COUNT; i++) {
         REQUIRE(pthread_create(&askers[i], NULL, ask_for_too_much, NULL) == 0);
     }
-    for (size_t i = 0; i < ROUND_COUNT; i++) {
+    while (atomic_load_explicit(&stage.refused_count, memory_order_relaxed) < REFUSED_COUNT) {
         void *block = malloc(hidden(BLOCK_BYTES));
         EXPECT(block != NULL);
         free(block);
