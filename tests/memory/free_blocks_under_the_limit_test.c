@@ -1,5 +1,5 @@
 // At the limit free blocks whose pages are still there can all be had, also when the slabs around them
-// have pages that were given back.
+// have pages that were given back.  Run with the slabs of threads and with those of the shared pool.
 // SPDX-License-Identifier: MIT
 #include "test_check.h"
 
@@ -20,7 +20,7 @@ enum {
 
 static struct {
     void *blocks[BLOCK_COUNT];
-    void *taken[BLOCK_COUNT];
+    size_t *taken[BLOCK_COUNT];
     size_t free_count;  // free blocks between those that are kept
 } work;
 
@@ -48,13 +48,25 @@ static void keep_few(void)
     (void)hak.trim(0);
 }
 
+// Writes into each block, so that one handed out twice is found.
 static size_t take_until_null(void)
 {
     size_t count = 0;
     while (count < BLOCK_COUNT && (work.taken[count] = malloc(hidden(BLOCK_BYTES))) != NULL) {
+        *work.taken[count] = count;
         count++;
     }
     return count;
+}
+
+static void give_all(size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        REQUIRE(*work.taken[i] == i);
+    }
+    for (size_t i = 0; i < count; i++) {
+        free(work.taken[i]);
+    }
 }
 
 static void the_free_blocks_can_be_had(size_t below_bytes)
@@ -65,9 +77,7 @@ static void the_free_blocks_can_be_had(size_t below_bytes)
     size_t count = take_until_null();
     EXPECT(count >= work.free_count / 10 * 9);
     (void)hak.limit_set(0);
-    for (size_t i = 0; i < count; i++) {
-        free(work.taken[i]);
-    }
+    give_all(count);
     (void)hak.trim(0);
 }
 
