@@ -234,31 +234,35 @@ static struct large *take_longest(bool is_clean)
     return NULL;
 }
 
-// The end of take_longest for a run that stays mapped.
-static void put_back(struct large *record, bool is_clean)
+// The end of take_longest for a run that stays mapped; `uncommitted_bytes` of it were purged.
+static void put_back(struct large *record, bool is_clean, size_t uncommitted_bytes)
 {
     lock_take(&large.lock);
     span_list_remove(&large.under_way, &record->span);
+    budget_uncommit(uncommitted_bytes);
     cache_insert(record, is_clean);
     lock_give(&large.lock);
 }
 
-// The record is off the list before the run is unmapped: its unit may have a new run at once.  On
-// failure it is back on the list.
-static bool unmap_run(struct large *record)
+// The record is off the list, and the run out of the sums, before it is unmapped: its unit may have a
+// new run at once, and a fork must find the sums right.  On failure all is as before.
+static bool unmap_run(struct large *record, size_t committed_bytes)
 {
     void *base = (void *)record->span.base;
     size_t bytes = record->mapped_bytes;
     lock_take(&large.lock);
     span_list_remove(&large.under_way, &record->span);
     large.mapping_count--;
+    budget_subtract(&budget.mapped_bytes, bytes);
+    budget_uncommit(committed_bytes);
     lock_give(&large.lock);
     if (os_unmap(base, bytes) == 0) {
-        budget_subtract(&budget.mapped_bytes, bytes);
         return true;
     }
     lock_take(&large.lock);
     large.mapping_count++;
+    budget_add(&budget.mapped_bytes, bytes);
+    budget_commit_anyway(committed_bytes);
     span_list_push(&large.under_way, &record->span);
     lock_give(&large.lock);
     return false;
@@ -275,13 +279,11 @@ static size_t purge_one(size_t keep_bytes)
     if (record == NULL) {
         return 0;
     }
-    if (is_unmapping && unmap_run(record)) {
-        budget_uncommit(bytes);
+    if (is_unmapping && unmap_run(record, bytes)) {
         return bytes;
     }
     bool is_purged = os_purge((void *)record->span.base, bytes) == 0;
-    budget_uncommit(is_purged ? bytes : 0);
-    put_back(record, is_purged);
+    put_back(record, is_purged, is_purged ? bytes : 0);
     return is_purged ? bytes : 0;
 }
 
@@ -291,8 +293,8 @@ static size_t unmap_one_clean(void)
     struct large *record = take_longest(true);
     size_t bytes = record != NULL ? record->mapped_bytes : 0;
     lock_give(&large.lock);
-    if (record != NULL && !unmap_run(record)) {
-        put_back(record, true);
+    if (record != NULL && !unmap_run(record, 0)) {
+        put_back(record, true, 0);
         return 0;
     }
     return bytes;
@@ -396,6 +398,6 @@ void large_unlock(void)
 void large_after_fork_in_child(void)
 {
     while (large.under_way != NULL) {
-        put_back((struct large *)(void *)large.under_way, false);
+        put_back((struct large *)(void *)large.under_way, false, 0);
     }
 }

@@ -68,7 +68,7 @@ static void *fail(void)
 
 static HAK_COLD void *take_large(size_t align_bytes, size_t bytes, bool *is_zero)
 {
-    if (bytes >> ADDRESS_BITS != 0 || heap_of_thread() == NULL) {
+    if (bytes >> ADDRESS_BITS != 0) {
         return fail();
     }
     struct large_request request = {
@@ -76,23 +76,21 @@ static HAK_COLD void *take_large(size_t align_bytes, size_t bytes, bool *is_zero
     int attempt = 0;
     void *block = NULL;
     do {
-        block = large_take(&request, is_zero);
+        // Started for its fork handlers, and for the gates.
+        block = heap_of_thread() != NULL ? large_take(&request, is_zero) : NULL;
     } while (block == NULL && malloc_make_room(bytes, &attempt));
     return block != NULL ? block : fail();
 }
 
 static HAK_COLD void *take_after_miss(class_id cls)
 {
-    struct heap *heap = heap_of_thread();
     int attempt = 0;
     void *block = NULL;
-    if (heap == NULL) {
-        return fail();
-    }
     do {
+        struct heap *heap = heap_of_thread();
         // An adopted heap has a stock, and so has one whose limit's callback freed blocks.
-        block = bin_pop(heap, cls);
-        if (block == NULL) {
+        block = heap != NULL ? bin_pop(heap, cls) : NULL;
+        if (block == NULL && heap != NULL) {
             block = tiny_alloc_gate_take(heap, cls);
         }
     } while (block == NULL && malloc_make_room(size_class_bytes(cls), &attempt));

@@ -277,7 +277,11 @@ static struct heap *inner(struct hak_heap *heap)
 
 struct hak_heap *hak_heap_create(void)
 {
-    struct heap *heap = heap_create_shared();
+    int attempt = 0;
+    struct heap *heap = NULL;
+    do {
+        heap = heap_create_shared();
+    } while (heap == NULL && malloc_make_room(sizeof *heap, &attempt));
     return heap != NULL ? (struct hak_heap *)(void *)heap : no_memory();
 }
 

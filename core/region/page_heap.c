@@ -305,7 +305,9 @@ static void end_purge(struct span *span, bool is_purged)
     size_t bytes = (size_t)span->unit_count * UNIT_BYTES;
     lock_take(&page_heap.lock);
     span_list_remove(&page_heap.under_way, span);
-    if (!is_purged) {
+    if (is_purged) {
+        budget_uncommit(bytes);
+    } else {
         count_dirty(bytes, 1);
     }
     insert_free(span, !is_purged);
@@ -327,7 +329,6 @@ static size_t purge_one(size_t keep_bytes)
         return 0;
     }
     bool is_purged = os_purge((void *)span->base, bytes) == 0;
-    budget_uncommit(is_purged ? bytes : 0);
     end_purge(span, is_purged);
     return is_purged ? bytes : 0;
 }

@@ -17,7 +17,9 @@ static struct {
 static void push_spare(struct heap *self, struct batch *batch)
 {
     batch->next = self->spare_batches;
+    compiler_barrier();  // a fork finds a valid list
     self->spare_batches = batch;
+    compiler_barrier();
     self->spare_batch_count++;
 }
 
@@ -29,6 +31,14 @@ static struct batch *pop_spare(struct heap *self)
         self->spare_batch_count--;
     }
     return batch;
+}
+
+void batch_repair(struct heap *self)
+{
+    self->spare_batch_count = 0;
+    for (const struct batch *batch = self->spare_batches; batch != NULL; batch = batch->next) {
+        self->spare_batch_count++;
+    }
 }
 
 static void fetch_from_pool(struct heap *self)

@@ -39,6 +39,9 @@ struct batch *batch_take(struct heap *self);
 // Takes an emptied batch back.  `self` may be NULL.
 void batch_give(struct heap *self, struct batch *batch);
 
+// Makes the count of the spare ones right: in a forked child, as bin_repair does.
+void batch_repair(struct heap *self);
+
 // Gives the thread's spare ones to all.
 void batch_give_spare(struct heap *self);
 

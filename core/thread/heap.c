@@ -7,6 +7,7 @@
 #include "policy/gates.h"
 #include "region/page_heap.h"
 #include "stats/budget.h"
+#include "thread/batch.h"
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
 #include "thread/process.h"
@@ -19,15 +20,23 @@ struct heap *heap_exit;
 
 _Thread_local struct heap *thread_heap = &heap_before_start;
 
+// A fork stopped the heap's thread anywhere, so what it wrote in several steps may be half done.
+static HAK_COLD void repair_orphan(struct heap *heap)
+{
+    bin_repair(heap);
+    batch_repair(heap);
+    remote_free_flush(heap);
+    heap->is_orphan = false;
+}
+
 static struct heap *take_heap(void)
 {
     struct heap *heap = process_start() ? heap_registry_adopt() : NULL;
     if (heap != NULL) {
-        if (heap->is_orphan) {
-            bin_repair(heap);
-            heap->is_orphan = false;
-        }
         thread_heap = heap;
+        if (heap->is_orphan) {
+            repair_orphan(heap);
+        }
         process_settle(heap);
         process_watch_thread(heap);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "thread/remote_free.h"
 
+#include "base/check.h"
 #include "thread/batch.h"
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
@@ -116,6 +117,7 @@ static void append(struct heap *self, outbox_slot *outbox, void *block, page_ent
     struct batch *batch = outbox_read(outbox);
     size_t block_bytes = size_class_bytes((class_id)page_entry_class(entry));
     uint32_t count = batch_count(batch);
+    hak_assert(count < BATCH_BLOCK_COUNT);
     atomic_store_explicit(&batch->blocks[count], block, memory_order_relaxed);
     compiler_barrier();
     atomic_store_explicit(&batch->count, count + 1, memory_order_relaxed);
@@ -131,7 +133,9 @@ bool remote_free_append(struct heap *self, void *block, page_entry entry)
 {
     outbox_slot *outbox = outbox_of(self, page_entry_tag(entry));
     const struct batch *batch = outbox_read(outbox);
-    if (batch == NULL || batch->owner_tag != page_entry_tag(entry)) {
+    // A fork may have stopped the thread before it posted a full batch.
+    if (batch == NULL || batch->owner_tag != page_entry_tag(entry) ||
+        batch_count(batch) == BATCH_BLOCK_COUNT) {
         return false;
     }
     append(self, outbox, block, entry);
@@ -157,6 +161,7 @@ static void drain_batch(struct heap *heap, struct heap *self, struct batch *batc
     size_t rest_count = 0;
     uint32_t stray_count = 0;
     uint32_t count = batch_count(batch);
+    hak_assert(count <= BATCH_BLOCK_COUNT);
     for (uint32_t i = 0; i < count; i++) {
         void *block = batch_block(batch, i);
         page_entry cls = page_map_lookup(block) ^ heap->slabs.tag;
