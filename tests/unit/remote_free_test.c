@@ -131,6 +131,44 @@ static void a_full_batch_is_posted_by_itself(void **state)
     assert_int_equal(outbox_bytes(), 0);
 }
 
+// As a fork leaves it that stops the thread between the last block and the posting.
+static void a_full_batch_that_was_not_posted_is_not_written_past(void **state)
+{
+    (void)state;
+    need_own_slabs();
+    let_worker_take(BATCH_BLOCK_COUNT + 1, BLOCK_BYTES);
+    for (size_t i = 0; i < BATCH_BLOCK_COUNT - 1; i++) {
+        hak_free(shared.blocks[i]);
+    }
+    struct batch *batch = NULL;
+    for (size_t i = 0; i < OUTBOX_COUNT; i++) {
+        struct batch *found = atomic_load(&thread_heap->outboxes[i]);
+        batch = found != NULL && found->owner_tag == shared.heap->owner_tag ? found : batch;
+    }
+    assert_non_null(batch);
+    atomic_store(&batch->blocks[BATCH_BLOCK_COUNT - 1], shared.blocks[BATCH_BLOCK_COUNT - 1]);
+    atomic_store(&batch->count, BATCH_BLOCK_COUNT);
+    hak_free(shared.blocks[BATCH_BLOCK_COUNT]);
+    assert_true(batch_count(batch) <= BATCH_BLOCK_COUNT);
+    hak_thread_flush();
+    assert_int_equal(outbox_bytes(), 0);
+}
+
+static void the_spare_batches_can_be_counted_anew(void **state)
+{
+    (void)state;
+    struct batch *first = batch_take(thread_heap);
+    struct batch *second = batch_take(thread_heap);
+    assert_true(first != NULL && second != NULL);
+    batch_give(thread_heap, first);
+    batch_give(thread_heap, second);
+    size_t count = thread_heap->spare_batch_count;
+    assert_true(count >= 2);
+    thread_heap->spare_batch_count = SIZE_MAX;
+    batch_repair(thread_heap);
+    assert_int_equal(thread_heap->spare_batch_count, count);
+}
+
 static void the_outboxes_hold_only_so_many_bytes(void **state)
 {
     (void)state;
@@ -261,6 +299,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         REMOTE_TEST(a_block_of_another_heap_waits_in_the_outbox_until_the_flush),
         REMOTE_TEST(a_full_batch_is_posted_by_itself),
+        REMOTE_TEST(a_full_batch_that_was_not_posted_is_not_written_past),
+        REMOTE_TEST(the_spare_batches_can_be_counted_anew),
         REMOTE_TEST(the_outboxes_hold_only_so_many_bytes),
         REMOTE_TEST(big_blocks_go_straight_to_their_slab),
         REMOTE_TEST(the_owner_gets_its_blocks_back_when_it_refills),
