@@ -12,7 +12,8 @@ enum {
     FIRST_COUNT_MOST = 32,  //
     FLUSH_COUNT = 128,      // blocks flushed under one taking of the lock
     TICKS_BETWEEN_LOOKS = 1024,
-    COLLECTOR_SHARE = 32,  // of the heap's bound, one part
+    COLLECTOR_SHARE = 32,            // of the heap's bound, one part
+    LEAST_PROMISE_BYTES = 32 << 10,  // to a heap that comes when others have it all
     LIMIT_CAP_LEAST = 4,
 };
 
@@ -56,7 +57,8 @@ static bool promise(struct heap *heap, size_t bytes)
         return false;
     }
     budget_add(&budget.bin_bytes, bytes);
-    if (budget_read(&budget.bin_bytes) > gates.total_bin_bytes) {
+    if (budget_read(&budget.bin_bytes) > gates.total_bin_bytes &&
+        heap->bin_bytes + bytes > LEAST_PROMISE_BYTES) {
         budget_subtract(&budget.bin_bytes, bytes);
         return false;
     }

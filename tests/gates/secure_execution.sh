@@ -36,7 +36,7 @@ rm shared/figures
 
 chmod u+s privileged
 in_force
-expect_line out HAKMEM_DIRTY_LIMIT=4MiB
+expect_line out HAKMEM_DIRTY_LIMIT=8MiB
 expect_empty err
 [ ! -e shared/figures ] || fault "figures were written with the rights of another user"
 finish
