@@ -11,7 +11,7 @@
 
 enum {
     CHURNER_COUNT = 4,
-    FORK_COUNT = 600,
+    FORK_COUNT = 300,
     CHILD_SECONDS = 10,
     BLOCK_BYTES = 48,
     FEWEST_BLOCKS = 28,  // about what a thread has in stock: the last one is the one that matters
@@ -56,7 +56,7 @@ static void take_over_in_child(void)
 int main(void)
 {
     pthread_t threads[CHURNER_COUNT];
-    (void)alarm(60);
+    (void)alarm(100);
     for (size_t i = 0; i < CHURNER_COUNT; i++) {
         REQUIRE(pthread_create(&threads[i], NULL, churn, NULL) == 0);
     }

@@ -14,7 +14,7 @@
 
 enum {
     CHURNER_COUNT = 3,
-    FORK_COUNT = 500,
+    FORK_COUNT = 300,
     CHILD_SECONDS = 3,
     THRESHOLD_BYTES = 1 << 20,
 };

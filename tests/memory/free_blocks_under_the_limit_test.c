@@ -83,7 +83,7 @@ static void the_free_blocks_can_be_had(size_t below_bytes)
 
 int main(void)
 {
-    (void)alarm(30);
+    (void)alarm(90);
     *(void **)&hak.limit_set = check_symbol("hak_limit_set");
     *(void **)&hak.trim = check_symbol("hak_trim");
     *(void **)&hak.stats_read = check_symbol("hak_stats_read");

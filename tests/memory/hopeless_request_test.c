@@ -77,7 +77,7 @@ static void the_peak_is_what_was_used(void)
 
 int main(void)
 {
-    (void)alarm(60);
+    (void)alarm(100);
     void *held = malloc(hidden(HELD_BYTES));
     REQUIRE(held != NULL);
     others_get_their_memory_beside(BESIDE_BYTES);

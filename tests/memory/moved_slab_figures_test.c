@@ -66,7 +66,7 @@ static void make_in_short_threads(size_t round)
 int main(void)
 {
     pthread_t freers[FREER_COUNT];
-    (void)alarm(60);
+    (void)alarm(100);
     for (size_t i = 0; i < FREER_COUNT; i++) {
         REQUIRE(pthread_create(&freers[i], NULL, free_blocks, (void *)(i + 1)) == 0);
     }

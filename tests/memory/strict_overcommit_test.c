@@ -60,7 +60,7 @@ int main(void)
 {
     struct random_stream random = {.state = 5};
     size_t warm_count = 0;
-    (void)alarm(60);
+    (void)alarm(100);
     for (int i = 0; i < ROUND_COUNT; i++) {
         work(&random);
         warm_count = i == ROUND_COUNT / 2 ? process_map_count() : warm_count;
