@@ -90,7 +90,7 @@ done
 # Settings.
 diagnose problem 'settings: HAKMEM_DIRTYLIMIT is not a setting of hakmem; ignored\. Did you mean HAKMEM_DIRTY_LIMIT?' \
     env HAKMEM_DIRTYLIMIT=1 "$hakmem" doctor
-diagnose problem 'settings: HAKMEM_DIRTY_SHARE=200 is out of range; using 6\. Give 0 to 100\.$' \
+diagnose problem 'settings: HAKMEM_DIRTY_SHARE=200 is out of range; using 12\. Give 0 to 100\.$' \
     env HAKMEM_DIRTY_SHARE=200 "$hakmem" doctor
 diagnose problem 'settings: HAKMEM_PROFILE=leen is not a profile; ignored\. Did you mean lean?' \
     env HAKMEM_PROFILE=leen "$hakmem" doctor

@@ -38,10 +38,10 @@ for table in gates profiles; do
 done
 
 # What the environment changes is shown, in its place.
-try env HAKMEM_DIRTY_LIMIT=8192k "$hakmem" gates
-expect_line out "    now: 8MiB"
+try env HAKMEM_DIRTY_LIMIT=16384k "$hakmem" gates
+expect_line out "    now: 16MiB"
 try "$hakmem" gates
 expect_no_match out 'now:'
-try env HAKMEM_DIRTY_LIMIT=8192k "$hakmem" gates --json
-expect_match out '"value": "8MiB"'
+try env HAKMEM_DIRTY_LIMIT=16384k "$hakmem" gates --json
+expect_match out '"value": "16MiB"'
 finish

@@ -18,6 +18,7 @@
 #include "hakmem.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdbool.h>
@@ -59,12 +60,16 @@ static void visit_lines(const char *path, line_visitor *visit, struct heap_repor
     char line[LINE_BYTES];
     size_t length = 0;
     ssize_t got;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file;
+    // A server that is told to end gets signals while it does.
+    do {
+        file = open(path, O_RDONLY | O_CLOEXEC);
+    } while (file < 0 && errno == EINTR);
     if (file < 0) {
         return;
     }
-    while ((got = read(file, chunk, sizeof(chunk))) > 0) {
-        for (ssize_t i = 0; i < got; i++) {
+    while ((got = read(file, chunk, sizeof(chunk))) > 0 || (got < 0 && errno == EINTR)) {
+        for (ssize_t i = 0; i < got; i++) {  // none when a signal came
             if (chunk[i] == '\n') {
                 line[length] = '\0';
                 visit(line, report);
