@@ -283,6 +283,9 @@ static size_t purge_one(size_t keep_bytes)
         return bytes;
     }
     bool is_purged = os_purge((void *)record->span.base, bytes) == 0;
+    if (!is_purged && !is_unmapping && unmap_run(record, bytes)) {
+        return bytes;  // one mapping more, rather than memory that never goes back
+    }
     put_back(record, is_purged, is_purged ? bytes : 0);
     return is_purged ? bytes : 0;
 }

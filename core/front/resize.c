@@ -43,11 +43,16 @@ static void *take_for(const void *old_block, size_t align_bytes, size_t bytes)
 
 static void *move_block(void *block, size_t usable_bytes, size_t align_bytes, size_t bytes)
 {
+    int saved_errno = errno;
     void *target = take_for(block, align_bytes, bytes);
-    if (target != NULL) {
-        memcpy(target, block, min_size(usable_bytes, bytes));
-        free_fast(block);
+    if (target == NULL) {
+        // Programs don't expect that becoming smaller fails.
+        bool will_do = bytes <= usable_bytes && ((uintptr_t)block & (align_bytes - 1)) == 0;
+        errno = will_do ? saved_errno : errno;
+        return will_do ? block : NULL;
     }
+    memcpy(target, block, min_size(usable_bytes, bytes));
+    free_fast(block);
     return target;
 }
 

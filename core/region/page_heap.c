@@ -7,6 +7,8 @@
 #include "os/os_thread.h"
 #include "stats/budget.h"
 
+#include <errno.h>
+
 enum {
     EXACT_BIN_COUNT = 32,  // spans of 1 to 32 units have a bin for each length
     BIN_COUNT = EXACT_BIN_COUNT + 4 * 10,
@@ -24,6 +26,7 @@ struct span_bins {
 // Guarded by page_heap.lock, except dirty_bytes, which others read.
 static struct {
     struct lock lock;
+    struct lock growth_lock;   // taken before `lock`
     struct span_bins bins[2];  // [is_dirty]
     size_t next_arena_bytes;
     struct span *under_way;  // out of the bins while they are purged
@@ -173,8 +176,8 @@ static void insert_arena(uintptr_t base, size_t bytes)
     lock_give(&page_heap.lock);
 }
 
-// Maps an arena of at least `unit_count` units; a smaller one where the address space is short.  No
-// lock is held: two threads may each add one.
+// Maps an arena of at least `unit_count` units; a smaller one where the address space is short.  Under
+// the growth lock.
 static bool add_arena(size_t unit_count, size_t wanted_bytes)
 {
     size_t least_bytes = unit_count * UNIT_BYTES;
@@ -253,6 +256,21 @@ static struct span *take_clean(size_t unit_count, size_t *arena_bytes)
     return span;
 }
 
+// One thread maps an arena at a time, and whoever waited looks for a span again first: else threads
+// that miss at once would map one each.  The growth lock is taken by nobody else, so that the system
+// call under it makes only those wait who need the arena.
+static struct span *take_after_growth(size_t unit_count)
+{
+    size_t arena_bytes = 0;
+    lock_take(&page_heap.growth_lock);
+    struct span *span = take_clean(unit_count, &arena_bytes);
+    while (span == NULL && add_arena(unit_count, arena_bytes)) {
+        span = take_clean(unit_count, &arena_bytes);
+    }
+    lock_give(&page_heap.growth_lock);
+    return span;
+}
+
 struct span *page_heap_take(size_t unit_count)
 {
     hak_assert(unit_count >= 1 && unit_count <= SPAN_UNITS_MOST);
@@ -263,8 +281,8 @@ struct span *page_heap_take(size_t unit_count)
     }
     size_t arena_bytes = 0;
     span = take_clean(unit_count, &arena_bytes);
-    while (span == NULL && add_arena(unit_count, arena_bytes)) {
-        span = take_clean(unit_count, &arena_bytes);
+    if (span == NULL) {
+        span = take_after_growth(unit_count);
     }
     if (span == NULL) {
         budget_subtract(&budget.committed_bytes, bytes);
@@ -314,23 +332,48 @@ static void end_purge(struct span *span, bool is_purged)
     lock_give(&page_heap.lock);
 }
 
+// Cuts a span that is under way in two; returns the second half, under way too.
+static struct span *halve(struct span *span)
+{
+    lock_take(&page_heap.lock);
+    size_t first_count = span->unit_count / 2;
+    struct span *second = span_of_unit(span->base + first_count * UNIT_BYTES);
+    second->base = span->base + first_count * UNIT_BYTES;
+    second->unit_count = (uint32_t)(span->unit_count - first_count);
+    second->state = SPAN_USED;
+    second->is_dirty = span->is_dirty;
+    span->unit_count = (uint32_t)first_count;
+    last_unit_of(span)->state = SPAN_USED;
+    span_list_push(&page_heap.under_way, second);
+    lock_give(&page_heap.lock);
+    return second;
+}
+
+// Purges a span that is under way.  The system refuses a range with a page that the program has locked
+// in memory (EINVAL): then the halves are tried, so that only the unit with that page stays dirty.
+static size_t purge_span(struct span *span)
+{
+    size_t bytes = (size_t)span->unit_count * UNIT_BYTES;
+    int error = os_purge((void *)span->base, bytes);
+    if (error == EINVAL && span->unit_count > 1) {
+        struct span *second = halve(span);
+        return purge_span(span) + purge_span(second);
+    }
+    end_purge(span, error == 0);
+    return error == 0 ? bytes : 0;
+}
+
 // The lock isn't held while the system call runs.
 static size_t purge_one(size_t keep_bytes)
 {
     lock_take(&page_heap.lock);
     struct span *span = page_heap_dirty_bytes() > keep_bytes ? take_longest_dirty() : NULL;
-    size_t bytes = span != NULL ? (size_t)span->unit_count * UNIT_BYTES : 0;
     if (span != NULL) {
-        count_dirty(bytes, -1);
+        count_dirty((size_t)span->unit_count * UNIT_BYTES, -1);
         span_list_push(&page_heap.under_way, span);
     }
     lock_give(&page_heap.lock);
-    if (span == NULL) {
-        return 0;
-    }
-    bool is_purged = os_purge((void *)span->base, bytes) == 0;
-    end_purge(span, is_purged);
-    return is_purged ? bytes : 0;
+    return span != NULL ? purge_span(span) : 0;
 }
 
 size_t page_heap_purge(size_t keep_bytes)
@@ -349,12 +392,14 @@ size_t page_heap_dirty_bytes(void)
 
 void page_heap_lock(void)
 {
+    lock_take(&page_heap.growth_lock);
     lock_take(&page_heap.lock);
 }
 
 void page_heap_unlock(void)
 {
     lock_give(&page_heap.lock);
+    lock_give(&page_heap.growth_lock);
 }
 
 // Whether it was purged yet isn't known: it counts as dirty.

@@ -14,6 +14,7 @@ enum {
     TICKS_BETWEEN_LOOKS = 1024,
     COLLECTOR_SHARE = 32,            // of the heap's bound, one part
     LEAST_PROMISE_BYTES = 32 << 10,  // to a heap that comes when others have it all
+    LIMIT_SHARE = 16,                // of the heap limit, one part for all stocks
     LIMIT_CAP_LEAST = 4,
 };
 
@@ -50,6 +51,15 @@ static size_t collector_bytes_most(void)
     return gates.heap_bin_bytes / COLLECTOR_SHARE;
 }
 
+// Under a heap limit the stocks of all threads may be a small part of it: who reaches the limit can
+// empty only its own.
+static size_t total_bytes_most(void)
+{
+    size_t limit = budget_read(&budget.limit_bytes);
+    return limit == 0 ? gates.total_bin_bytes
+                      : min_size(gates.total_bin_bytes, limit / LIMIT_SHARE);
+}
+
 // Promises the bins `bytes` more, if this heap's and the process's bounds allow it.
 static bool promise(struct heap *heap, size_t bytes)
 {
@@ -57,7 +67,7 @@ static bool promise(struct heap *heap, size_t bytes)
         return false;
     }
     budget_add(&budget.bin_bytes, bytes);
-    if (budget_read(&budget.bin_bytes) > gates.total_bin_bytes &&
+    if (budget_read(&budget.bin_bytes) > total_bytes_most() &&
         heap->bin_bytes + bytes > LEAST_PROMISE_BYTES) {
         budget_subtract(&budget.bin_bytes, bytes);
         return false;

@@ -29,8 +29,9 @@ static size_t batch_weight(const struct batch *batch)
 // The owner is idle, ended, or slow to look: empty its mailbox in its place.
 static void drain_for(struct heap *owner, struct heap *self)
 {
-    bool is_urgent = atomic_load_explicit(&owner->mailbox_bytes, memory_order_relaxed) >
-                     4 * (size_t)MAILBOX_BYTES_MOST;
+    bool is_urgent = atomic_load_explicit(&owner->is_parked, memory_order_relaxed) ||
+                     atomic_load_explicit(&owner->mailbox_bytes, memory_order_relaxed) >
+                         4 * (size_t)MAILBOX_BYTES_MOST;
     if (!lock_try(&owner->slabs.lock)) {
         if (!is_urgent) {
             return;
