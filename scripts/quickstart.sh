@@ -79,8 +79,8 @@ table_row "mixed workload, million calls a second" \
 table_row "mixed workload, peak memory, MiB" \
     "$(median "$scratch/mixed.glibc" 2)" "$(median "$scratch/mixed.hakmem" 2)" '%.1f'
 if [ -s "$scratch/programs" ]; then
-    # name pass time-ratio rss-ratio seconds-glibc seconds-hakmem KiB-glibc KiB-hakmem
-    read -r _ _ _ _ seconds_glibc seconds_hakmem kib_glibc kib_hakmem <"$scratch/programs"
+    # name pass time-ratio rss-ratio seconds-glibc seconds-hakmem KiB-glibc KiB-hakmem rounds
+    read -r _ _ _ _ seconds_glibc seconds_hakmem kib_glibc kib_hakmem _ <"$scratch/programs"
     table_row "sqlite3, seconds" "$seconds_glibc" "$seconds_hakmem" '%.2f'
     table_row "sqlite3, peak memory, MiB" \
         "$(awk "BEGIN { print $kib_glibc / 1024 }")" "$(awk "BEGIN { print $kib_hakmem / 1024 }")" '%.1f'
