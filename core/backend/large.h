@@ -32,8 +32,8 @@ void large_give(void *pointer);
 // The usable bytes of a block; dies as large_give does.
 size_t large_bytes(const void *pointer);
 
-// Changes the size of a block without copying, moving its pages if it must.  NULL when the system
-// refuses: then the block is as before.
+// Changes the size of a block, moving its pages if it must; a block that grows a good deal is copied
+// into a cached run instead, if one fits.  NULL when the system refuses: then the block is as before.
 void *large_resize(void *pointer, size_t bytes);
 
 // Frees all blocks of a first-class heap's list.
