@@ -36,12 +36,14 @@ enum {
 
 typedef struct mallinfo2 mallinfo2_function(void);
 typedef int stats_function(struct hak_stats *stats);
+typedef bool owns_function(const void *address);
 
 // Written once by the constructor, read-only from then on.
 static struct {
     char path[PATH_BYTES];
     mallinfo2_function *glibc_mallinfo2;
     stats_function *hakmem_stats_read;  // NULL without hakmem
+    owns_function *hakmem_owns;         // likewise
 } probe;
 
 struct heap_report {
@@ -82,6 +84,16 @@ static void visit_lines(const char *path, line_visitor *visit, struct heap_repor
     (void)close(file);
 }
 
+// Asked when the maps don't show the library: they are read in pieces, while other threads change them,
+// and can't be read at all where descriptors are out.
+static bool hakmem_serves(void)
+{
+    void *block = malloc(sizeof(int));
+    bool is_served = probe.hakmem_owns != NULL && probe.hakmem_owns(block);
+    free(block);
+    return is_served;
+}
+
 static void visit_map(const char *line, struct heap_report *report)
 {
     if (strstr(line, "/libhakmem") != NULL) {
@@ -117,6 +129,7 @@ static void write_report(bool can_ask)
         return;
     }
     visit_lines("/proc/self/maps", visit_map, &report);
+    report.has_hakmem = report.has_hakmem || hakmem_serves();
     visit_lines("/proc/self/status", visit_status, &report);
     // With hakmem in place nobody takes those locks, unless something is wrong.
     if (probe.glibc_mallinfo2 != NULL && (can_ask || report.has_hakmem)) {
@@ -149,6 +162,7 @@ __attribute__((constructor)) static void probe_init(void)
     // By the handle, not by RTLD_NEXT: a preloaded allocator has a mallinfo2 of its own.
     probe.glibc_mallinfo2 = (mallinfo2_function *)dlsym(libc, "mallinfo2");
     probe.hakmem_stats_read = (stats_function *)dlsym(RTLD_DEFAULT, "hak_stats_read");
+    probe.hakmem_owns = (owns_function *)dlsym(RTLD_DEFAULT, "hak_owns");
 }
 
 __attribute__((destructor)) static void probe_fini(void)
