@@ -59,7 +59,7 @@ static int run_child(unit_body *body, void *argument, char said[SAID_BYTES])
 void assert_dies(unit_body *body, void *argument, const char *line)
 {
     char said[SAID_BYTES];
-    char expected[LINE_BYTES];
+    char expected[LINE_BYTES + 1];  // and the line break
     int status = run_child(body, argument, said);
     (void)snprintf(expected, sizeof expected, "%s\n", line);
     assert_string_equal(said, expected);
