@@ -176,22 +176,29 @@ static void insert_arena(uintptr_t base, size_t bytes)
     lock_give(&page_heap.lock);
 }
 
-// Maps an arena of at least `unit_count` units; a smaller one where the address space is short.  Under
-// the growth lock.
+// Maps an arena that the page map covers, or returns NULL.
+static char *map_arena(size_t bytes)
+{
+    char *arena = os_map(bytes, bytes >= ARENA_BYTES_FIRST ? ARENA_ALIGN_BYTES : UNIT_BYTES);
+    if (arena != NULL && !page_map_extend((uintptr_t)arena, bytes)) {
+        (void)os_unmap(arena, bytes);
+        arena = NULL;
+    }
+    return arena;
+}
+
+// Adds an arena of at least `unit_count` units; smaller ones are tried where the address space is
+// short, for the arena or for the records of a GiB that it is the first in.  Under the growth lock.
 static bool add_arena(size_t unit_count, size_t wanted_bytes)
 {
     size_t least_bytes = unit_count * UNIT_BYTES;
     size_t bytes = max_size(max_size(wanted_bytes, ARENA_BYTES_FIRST), least_bytes);
-    char *arena = os_map(bytes, ARENA_ALIGN_BYTES);
-    if (arena == NULL) {
-        bytes = least_bytes;
-        arena = os_map(bytes, UNIT_BYTES);
+    char *arena = map_arena(bytes);
+    while (arena == NULL && bytes > least_bytes) {
+        bytes = max_size(align_down(bytes / 4, UNIT_BYTES), least_bytes);
+        arena = map_arena(bytes);
     }
     if (arena == NULL) {
-        return false;
-    }
-    if (!page_map_extend((uintptr_t)arena, bytes)) {
-        (void)os_unmap(arena, bytes);
         return false;
     }
     os_avoid_huge_pages(arena, bytes);
