@@ -43,8 +43,8 @@ static size_t give_back_all(void)
 bool malloc_make_room(size_t bytes, int *attempt)
 {
     enum {
-        ATTEMPTS_MOST = 64
-    };  // of a callback that promises room and makes none
+        ATTEMPTS_MOST = 64,  // of a callback that promises room and makes none
+    };
     size_t limit = budget_read(&budget.limit_bytes);
     bool is_hopeless = limit != 0 && bytes > limit;
     if (*attempt == 0) {

@@ -117,15 +117,6 @@ void heap_destroy_shared(struct heap *heap)
     heap_registry_give_shared(heap);
 }
 
-// `self` takes the emptied batches, and if it is the heap, its bins take the blocks; it may be NULL.
-static void drain_mailbox(struct heap *heap, struct heap *self)
-{
-    lock_take(&heap->slabs.lock);
-    struct batch *strays = remote_free_drain(heap, self);
-    lock_give(&heap->slabs.lock);
-    remote_free_forward(self, strays);
-}
-
 void heap_flush(struct heap *heap)
 {
     if (heap->kind != HEAP_THREAD) {
@@ -138,7 +129,7 @@ void heap_flush(struct heap *heap)
     }
     bin_flush_collector(heap);
     remote_free_flush(heap);
-    drain_mailbox(heap, NULL);
+    remote_free_empty_mailbox(heap, NULL);
 }
 
 // Large blocks go first: nothing else could use their pages.
@@ -176,7 +167,7 @@ size_t heap_purge_all(size_t keep_bytes)
     struct heap *self = thread_heap->kind == HEAP_THREAD ? thread_heap : NULL;
     for (uint32_t tag = 1; tag <= heap_registry_count(); tag++) {
         struct heap *heap = heap_registry_lookup(tag);
-        drain_mailbox(heap, heap != self ? self : NULL);
+        remote_free_empty_mailbox(heap, heap != self ? self : NULL);
         bytes += slab_purge(&heap->slabs);
     }
     return bytes + purge_pages(keep_bytes);

@@ -91,10 +91,7 @@ static void thread_is_ending(void *value)
     batch_give_spare(heap);
     heap_registry_park(heap);
     // What was posted between the flush and the parking; later posters see that it is parked.
-    lock_take(&heap->slabs.lock);
-    struct batch *strays = remote_free_drain(heap, NULL);
-    lock_give(&heap->slabs.lock);
-    remote_free_forward(NULL, strays);
+    remote_free_empty_mailbox(heap, NULL);
     heap_purge_if_due(heap);
 }
 

@@ -240,3 +240,11 @@ void remote_free_forward(struct heap *self, struct batch *strays)
         strays = next;
     }
 }
+
+void remote_free_empty_mailbox(struct heap *heap, struct heap *self)
+{
+    lock_take(&heap->slabs.lock);
+    struct batch *strays = remote_free_drain(heap, self);
+    lock_give(&heap->slabs.lock);
+    remote_free_forward(self, strays);
+}

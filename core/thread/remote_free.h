@@ -27,6 +27,9 @@ void remote_free_flush(struct heap *self);
 struct batch *remote_free_drain(struct heap *heap, struct heap *self);
 void remote_free_forward(struct heap *self, struct batch *strays);
 
+// Takes the heap's lock, empties its mailbox, and forwards the strays with the lock dropped.
+void remote_free_empty_mailbox(struct heap *heap, struct heap *self);
+
 // Adds the blocks that are in the heap's outboxes and mailbox to counts[class].  Under the heap's
 // lock, which keeps the mailbox from being emptied; the outboxes may change meanwhile.
 void remote_free_count(struct heap *heap, size_t *counts);
