@@ -15,7 +15,6 @@
 enum {
     BITMAP_STORE_BYTES = UNIT_BYTES / TINY_STEP_BYTES / 8,
     COLOUR_BYTES_MOST = 4096,
-    PREFETCH_AHEAD = 8,
 };
 
 static struct slab **list_of(struct slab *slab)
@@ -139,7 +138,7 @@ __attribute__((no_sanitize_thread)) static bool slab_is_hot(const struct slab_ow
     return owner->classes[cls].slab_count >= SLABS_OF_A_HOT_CLASS;
 }
 
-bool slab_add(struct slab_owner *owner, class_id cls)
+bool slab_add(struct slab_owner *owner, class_id cls, enum backend_id backend)
 {
     size_t bytes = size_class_slab_units(cls) * UNIT_BYTES;
     size_t capacity = bytes / size_class_bytes(cls);
@@ -157,6 +156,7 @@ bool slab_add(struct slab_owner *owner, class_id cls)
     slab->capacity = (uint16_t)capacity;
     slab->free_count = (uint16_t)capacity;
     slab->search_word = 0;
+    slab->span.backend = (uint8_t)backend;
     slab->cls = cls;
     slab->purged = 0;
     slab->pending = 0;
@@ -325,10 +325,10 @@ static inline bool may_have_emptied(const struct slab_shape *shape, size_t index
            index / 64 == shape->capacity / 64;
 }
 
-// Gives back the leading blocks that lie in one unit, and so in one slab; returns how many.
-static size_t give_run(struct slab_owner *owner, void *const *blocks, size_t count)
+// Gives back the leading blocks that lie in one unit of the slab; returns how many.
+static size_t give_run(struct slab_owner *owner, struct slab *slab, void *const *blocks,
+                       size_t count)
 {
-    struct slab *slab = slab_of(blocks[0]);
     struct slab_shape shape = shape_of(slab);
     uintptr_t unit = (uintptr_t)blocks[0] >> UNIT_SHIFT;
     bool is_counting = slab->list >= SLAB_HALF_USED;
@@ -353,18 +353,21 @@ static size_t give_run(struct slab_owner *owner, void *const *blocks, size_t cou
     return given;
 }
 
-void slab_flush(struct slab_owner *owner, void *const *blocks, size_t count)
+size_t slab_flush(struct slab_owner *owner, void *const *blocks, size_t count)
 {
-    size_t emptied_before = owner->emptied_bytes;
-    for (size_t i = 0; i < count;) {
-        size_t ahead = min_size(i + PREFETCH_AHEAD, count - 1);
+    enum {
+        PREFETCH_AHEAD = 8
+    };
+    size_t given = 0;
+    struct slab *slab = slab_of(blocks[0]);
+    uint8_t backend = slab->span.backend;
+    do {
+        size_t ahead = min_size(given + PREFETCH_AHEAD, count - 1);
         __builtin_prefetch(span_of_unit((uintptr_t)blocks[ahead]), 1);
-        i += give_run(owner, blocks + i, count - i);
-    }
-    owner->flush_count++;
-    if (owner->emptied_bytes != emptied_before) {
-        budget_add(&budget.emptied_bytes, owner->emptied_bytes - emptied_before);
-    }
+        given += give_run(owner, slab, blocks + given, count - given);
+        slab = given < count ? slab_of(blocks[given]) : NULL;
+    } while (slab != NULL && slab->span.backend == backend);
+    return given;
 }
 
 bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls)

@@ -8,6 +8,13 @@
 #include "region/span.h"
 #include "route/size_class.h"
 
+// Who cuts a span into blocks, and so takes them back; see backend/backend.h.
+enum backend_id {
+    BACKEND_LEGACY,
+    BACKEND_POOL,
+    BACKEND_COUNT,
+};
+
 // The lists of an owner's class, in the order in which refill looks at them: the fullest slabs
 // first, which packs live blocks together and empties whole slabs.
 enum slab_list {
@@ -71,17 +78,25 @@ static inline struct slab *slab_of(const void *block)
     return (struct slab *)(void *)span_of((uintptr_t)block);
 }
 
+// Has the owner no free block of the class?  Read without the lock: a guess.
+__attribute__((no_sanitize_thread)) static inline bool slab_is_out(const struct slab_owner *owner,
+                                                                   class_id cls)
+{
+    return owner->classes[cls].free_count == 0;
+}
+
 // Takes up to `want` blocks in address order.  Fewer, down to 0, when the owner's slabs of the
 // class have no more; then the rest of blocks[] is not to be looked at.  Under the lock.
 size_t slab_refill(struct slab_owner *owner, class_id cls, void **blocks, size_t want);
 
 // Adds a fresh slab of the class.  False when memory or the limit is reached.  The caller holds no
 // lock: the system may be asked for memory.
-bool slab_add(struct slab_owner *owner, class_id cls);
+bool slab_add(struct slab_owner *owner, class_id cls, enum backend_id backend);
 
-// Takes blocks back; all belong to `owner`.  A block that is free already, or that is
-// no block, ends the process.  Slabs that become empty go to the page heap.  Under the lock.
-void slab_flush(struct slab_owner *owner, void *const *blocks, size_t count);
+// Takes back the leading blocks that lie in slabs of the same backend as the first one, all of `owner`;
+// returns how many.  A block that is free already, or that is no block, ends the process.  Slabs that
+// become empty go to the page heap.  Under the lock.
+size_t slab_flush(struct slab_owner *owner, void *const *blocks, size_t count);
 
 // Moves a partly used slab of the class from one owner to another, whose locks are taken one after
 // the other; the caller holds a lock that keeps both owners and fork away.  False: there is none.

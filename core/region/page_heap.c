@@ -69,12 +69,12 @@ static void bins_insert(struct span *span)
 
 static void set_free(struct span *span, size_t unit_count, bool is_dirty)
 {
-    span->unit_count = (uint32_t)unit_count;
+    span->unit_count = (uint16_t)unit_count;
     span->head_distance = 0;
     span->state = SPAN_FREE;
     span->is_dirty = is_dirty;
     struct span *last = last_unit_of(span);
-    last->unit_count = (uint32_t)unit_count;
+    last->unit_count = (uint16_t)unit_count;
     last->head_distance = (uint16_t)(unit_count - 1);
     last->state = SPAN_FREE;
     last->is_dirty = is_dirty;
@@ -158,7 +158,7 @@ static void insert_arena_part(uintptr_t base, size_t bytes)
 {
     struct span *span = span_of_unit(base);
     span->base = base;
-    span->unit_count = (uint32_t)(bytes / UNIT_BYTES);
+    span->unit_count = (uint16_t)(bytes / UNIT_BYTES);
     insert_free(span, false);
 }
 
@@ -220,7 +220,7 @@ static void carve(struct span *span, size_t unit_count)
         set_free(rest, rest_count, is_dirty);
         bins_insert(rest);
     }
-    span->unit_count = (uint32_t)unit_count;
+    span->unit_count = (uint16_t)unit_count;
     for (size_t i = 0; i < unit_count; i++) {
         struct span *unit = span_of_unit(span->base + i * UNIT_BYTES);
         unit->state = SPAN_USED;
@@ -346,10 +346,10 @@ static struct span *halve(struct span *span)
     size_t first_count = span->unit_count / 2;
     struct span *second = span_of_unit(span->base + first_count * UNIT_BYTES);
     second->base = span->base + first_count * UNIT_BYTES;
-    second->unit_count = (uint32_t)(span->unit_count - first_count);
+    second->unit_count = (uint16_t)(span->unit_count - first_count);
     second->state = SPAN_USED;
     second->is_dirty = span->is_dirty;
-    span->unit_count = (uint32_t)first_count;
+    span->unit_count = (uint16_t)first_count;
     last_unit_of(span)->state = SPAN_USED;
     span_list_push(&page_heap.under_way, second);
     lock_give(&page_heap.lock);

@@ -22,10 +22,11 @@ struct span {
     struct span *next;  // in a list of the page heap, or of the slab's owner
     struct span *prev;
     uintptr_t base;  // of the first unit; only the first record knows it
-    uint32_t unit_count;
+    uint16_t unit_count;
     uint16_t head_distance;  // units from the first one
     uint8_t state;
     uint8_t is_dirty;        // pages may be resident and hold old content
+    uint8_t backend;         // who cuts the used span into blocks; only the first record knows it
     uint64_t *bitmap_store;  // 512 bytes that stay with the unit once a slab of it needed them
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "thread/bin.h"
 
+#include "backend/backend.h"
 #include "os/os_process.h"
 #include "policy/gates.h"
 #include "route/route_table.h"
@@ -178,7 +179,7 @@ static void flush_list(struct heap *heap, class_id cls, struct block *block, uin
             block = next_checked(heap, cls, block);
         }
         lock_take(&heap->slabs.lock);
-        slab_flush(&heap->slabs, blocks, taken);
+        backend_flush(&heap->slabs, blocks, taken);
         lock_give(&heap->slabs.lock);
     }
 }
@@ -304,7 +305,7 @@ void bin_flush_collector(struct heap *heap)
     atomic_store_explicit(&heap->collector.count, 0, memory_order_relaxed);
     heap->collector.bytes = 0;
     lock_take(&heap->slabs.lock);
-    slab_flush(&heap->slabs, blocks, count);
+    backend_flush(&heap->slabs, blocks, count);
     lock_give(&heap->slabs.lock);
 }
 
@@ -322,7 +323,7 @@ void bin_overflow(struct heap *heap, class_id cls, void *block)
         bin_push(heap, cls, block);
     } else {
         lock_take(&heap->slabs.lock);
-        slab_flush(&heap->slabs, &block, 1);
+        backend_flush(&heap->slabs, &block, 1);
         lock_give(&heap->slabs.lock);
         heap_purge_if_due(heap);
     }

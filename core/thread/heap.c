@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "thread/heap.h"
 
+#include "backend/backend.h"
 #include "backend/large.h"
 #include "backend/slab_purge.h"
 #include "os/os_process.h"
@@ -55,23 +56,10 @@ struct heap *heap_attach(void)
     return heap;
 }
 
-static void *take_one(struct slab_owner *slabs, class_id cls)
-{
-    void *block = NULL;
-    lock_take(&slabs->lock);
-    size_t taken = slab_refill(slabs, cls, &block, 1);
-    lock_give(&slabs->lock);
-    return taken != 0 ? block : NULL;
-}
-
-// Another thread may be quicker to take what was added.
 void *heap_shared_take(struct heap *heap, class_id cls)
 {
-    void *block = take_one(&heap->slabs, cls);
-    while (block == NULL && slab_add(&heap->slabs, cls)) {
-        block = take_one(&heap->slabs, cls);
-    }
-    return block;
+    void *block = NULL;
+    return backend_refill(BACKEND_POOL, &heap->slabs, cls, &block, 1) != 0 ? block : NULL;
 }
 
 // The owner may change until its lock is held, so the entry is read again under it.
@@ -87,7 +75,7 @@ void heap_give_locked(void *block)
         lock_take(&owner->slabs.lock);
         bool is_owner = page_map_lookup(block) == entry;
         if (is_owner) {
-            slab_flush(&owner->slabs, &block, 1);
+            backend_flush(&owner->slabs, &block, 1);
         }
         lock_give(&owner->slabs.lock);
         if (is_owner) {

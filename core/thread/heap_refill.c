@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "thread/heap_refill.h"
 
+#include "backend/backend.h"
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
 #include "thread/remote_free.h"
@@ -9,39 +10,20 @@ enum {
     REFILL_COUNT_MOST = 256
 };
 
-static size_t take_blocks(struct heap *heap, class_id cls, void **blocks, size_t want)
+// A block that other threads have sent back, or NULL.
+static void *take_returned(struct heap *heap, class_id cls)
 {
-    lock_take(&heap->slabs.lock);
-    size_t taken = slab_refill(&heap->slabs, cls, blocks, want);
-    lock_give(&heap->slabs.lock);
-    return taken;
+    if (!remote_free_has_mail(heap)) {
+        return NULL;
+    }
+    remote_free_empty_mailbox(heap, heap);
+    return bin_pop(heap, cls);
 }
 
-// What others sent back first; the bin then may have blocks, and 0 is returned.
-static size_t take_after_drain(struct heap *heap, class_id cls, void **blocks, size_t want)
+// The backend of the blocks that a thread's own slabs serve.
+static enum backend_id backend_of(class_id cls)
 {
-    size_t taken = 0;
-    lock_take(&heap->slabs.lock);
-    struct batch *strays = remote_free_drain(heap, heap);
-    if (bin_count(heap, cls) == 0) {
-        taken = slab_refill(&heap->slabs, cls, blocks, want);
-    }
-    lock_give(&heap->slabs.lock);
-    remote_free_forward(heap, strays);
-    return taken;
-}
-
-// Only one heap's lock may be held at a time, and none while the system is asked for memory.
-static size_t take_from_elsewhere(struct heap *heap, class_id cls, void **blocks, size_t want)
-{
-    size_t taken = 0;
-    if (heap_registry_steal(heap, cls)) {
-        taken = take_blocks(heap, cls, blocks, want);
-    }
-    while (taken == 0 && slab_add(&heap->slabs, cls)) {
-        taken = take_blocks(heap, cls, blocks, want);
-    }
-    return taken;
+    return cls < TINY_CLASS_COUNT ? BACKEND_LEGACY : BACKEND_POOL;
 }
 
 void *heap_refill(struct heap *heap, class_id cls)
@@ -51,14 +33,14 @@ void *heap_refill(struct heap *heap, class_id cls)
     }
     void *blocks[REFILL_COUNT_MOST];
     size_t want = min_size(bin_refill_count(heap, cls), REFILL_COUNT_MOST);
-    size_t taken = take_after_drain(heap, cls, blocks, want);
-    if (taken == 0) {
-        void *block = bin_pop(heap, cls);
-        if (block != NULL) {
-            return block;  // others had sent blocks of the class back
-        }
-        taken = take_from_elsewhere(heap, cls, blocks, want);
+    void *block = take_returned(heap, cls);
+    if (block != NULL) {
+        return block;
     }
+    if (heap_registry_parked_count() != 0 && slab_is_out(&heap->slabs, cls)) {
+        (void)heap_registry_steal(heap, cls);
+    }
+    size_t taken = backend_refill(backend_of(cls), &heap->slabs, cls, blocks, want);
     bin_tick(heap);
     if (taken == 0) {
         return NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "thread/remote_free.h"
 
+#include "backend/backend.h"
 #include "base/check.h"
 #include "thread/batch.h"
 #include "thread/bin.h"
@@ -176,16 +177,13 @@ static void drain_batch(struct heap *heap, struct heap *self, struct batch *batc
     }
     atomic_store_explicit(&batch->count, stray_count, memory_order_relaxed);
     if (rest_count != 0) {
-        slab_flush(&heap->slabs, rest, rest_count);
+        backend_flush(&heap->slabs, rest, rest_count);
     }
 }
 
 struct batch *remote_free_drain(struct heap *heap, struct heap *self)
 {
     struct batch *strays = NULL;
-    if (atomic_load_explicit(&heap->mailbox, memory_order_relaxed) == NULL) {
-        return NULL;
-    }
     // Acquire: pairs with the release push in post.
     struct batch *batch = atomic_exchange_explicit(&heap->mailbox, NULL, memory_order_acquire);
     size_t drained_bytes = 0;

@@ -27,6 +27,12 @@ void remote_free_flush(struct heap *self);
 struct batch *remote_free_drain(struct heap *heap, struct heap *self);
 void remote_free_forward(struct heap *self, struct batch *strays);
 
+// A look without the lock: what is posted after it waits for the next one.
+static inline bool remote_free_has_mail(const struct heap *heap)
+{
+    return atomic_load_explicit(&heap->mailbox, memory_order_relaxed) != NULL;
+}
+
 // Takes the heap's lock, empties its mailbox, and forwards the strays with the lock dropped.
 void remote_free_empty_mailbox(struct heap *heap, struct heap *self);
 

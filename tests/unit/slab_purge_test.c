@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "../support/random_stream.h"
+#include "backend/backend.h"
 #include "backend/slab_bits.h"
 #include "backend/slab_purge.h"
 #include "base/bits.h"
@@ -42,7 +43,7 @@ static int release_all(void **state)
 // A full slab of the class, written all over; its blocks are blocks[0 .. capacity).
 static struct slab *add_full_slab(class_id cls)
 {
-    assert_true(slab_add(&owner, cls));
+    assert_true(slab_add(&owner, cls, BACKEND_LEGACY));
     struct slab *slab = owner.classes[cls].list[SLAB_MOSTLY_FREE];
     assert_int_equal(slab_refill(&owner, cls, blocks, slab->capacity), slab->capacity);
     for (size_t i = 0; i < slab->capacity; i++) {
@@ -71,7 +72,7 @@ static void a_slab_has_at_most_64_granules_of_whole_pages(void **state)
         assert_int_equal(granule_bytes(slab) % os_page_bytes(), 0);
         assert_true(granule_bytes(slab) == os_page_bytes() ||
                     slab_bytes / (granule_bytes(slab) / 2) > 64);
-        slab_flush(&owner, blocks, slab->capacity);
+        backend_flush(&owner, blocks, slab->capacity);
     }
 }
 
@@ -81,8 +82,8 @@ static void all_but_the_page_of_the_last_live_block_goes_back(void **state)
     struct slab *slab = add_full_slab(CLASS_64);
     size_t committed_bytes = budget_read(&budget.committed_bytes);
     void *live = blocks[CAPACITY / 2];
-    slab_flush(&owner, blocks, CAPACITY / 2);
-    slab_flush(&owner, blocks + CAPACITY / 2 + 1, CAPACITY / 2 - 1);
+    backend_flush(&owner, blocks, CAPACITY / 2);
+    backend_flush(&owner, blocks + CAPACITY / 2 + 1, CAPACITY / 2 - 1);
     size_t expected_bytes = UNIT_BYTES - granule_bytes(slab);
     assert_int_equal(slab_purge(&owner), expected_bytes);
     assert_int_equal(slab_purged_bytes(slab), expected_bytes);
@@ -96,7 +97,7 @@ static void purged_pages_read_zero_and_count_again_when_used(void **state)
     (void)state;
     struct slab *slab = add_full_slab(CLASS_64);
     size_t committed_bytes = budget_read(&budget.committed_bytes);
-    slab_flush(&owner, blocks, CAPACITY - 1);
+    backend_flush(&owner, blocks, CAPACITY - 1);
     size_t purged_bytes = slab_purge(&owner);
     size_t expected_bytes = committed_bytes - purged_bytes;
     size_t blocks_per_granule = granule_bytes(slab) / 64;
@@ -119,8 +120,8 @@ static void blocks_over_a_page_border_keep_both_pages(void **state)
     size_t live = 3;
     size_t start = (uintptr_t)blocks[live] - slab->span.base;
     uint64_t kept = bits_between(start >> shift, (start + 6144 - 1) >> shift);
-    slab_flush(&owner, blocks, live);
-    slab_flush(&owner, blocks + live + 1, slab->capacity - live - 1);
+    backend_flush(&owner, blocks, live);
+    backend_flush(&owner, blocks + live + 1, slab->capacity - live - 1);
     assert_true(slab_purge(&owner) > 0);
     assert_int_equal(slab->purged & kept, 0);
     size_t slab_bytes = (size_t)slab->span.unit_count * UNIT_BYTES;
@@ -133,7 +134,7 @@ static void a_full_slab_and_a_little_are_not_worth_a_purge(void **state)
     (void)state;
     (void)add_full_slab(CLASS_64);
     assert_int_equal(slab_purge(&owner), 0);
-    slab_flush(&owner, blocks, 4096 / 64);
+    backend_flush(&owner, blocks, 4096 / 64);
     assert_int_equal(slab_purge(&owner), 0);
 }
 
@@ -141,7 +142,7 @@ static void a_refused_purge_changes_nothing_and_is_tried_again(void **state)
 {
     (void)state;
     struct slab *slab = add_full_slab(CLASS_64);
-    slab_flush(&owner, blocks, CAPACITY - 1);
+    backend_flush(&owner, blocks, CAPACITY - 1);
     size_t committed_bytes = budget_read(&budget.committed_bytes);
     os_refusal.is_purge_refused = true;
     assert_int_equal(slab_purge(&owner), 0);
@@ -159,14 +160,14 @@ static void the_limit_holds_for_purged_pages_too(void **state)
 {
     (void)state;
     struct slab *slab = add_full_slab(CLASS_64);
-    slab_flush(&owner, blocks, CAPACITY - 1);
+    backend_flush(&owner, blocks, CAPACITY - 1);
     size_t purged_bytes = slab_purge(&owner);
     size_t free_count = slab->free_count;
     void *block = NULL;
     budget_add(&budget.limit_bytes, budget_read(&budget.committed_bytes));
     assert_int_equal(slab_refill(&owner, CLASS_64, &block, 1), 1);
     assert_true(slab_block_is_resident(slab, block));
-    slab_flush(&owner, &block, 1);
+    backend_flush(&owner, &block, 1);
     assert_int_equal(slab->free_count, free_count);
     assert_int_equal(owner.classes[CLASS_64].free_count, free_count);
     assert_int_equal(slab_purged_bytes(slab), purged_bytes);
@@ -182,10 +183,10 @@ static void a_purged_slab_that_becomes_empty_is_counted_whole(void **state)
     size_t committed_bytes = budget_read(&budget.committed_bytes);
     struct slab *slab = add_full_slab(CLASS_64);
     void *last = blocks[CAPACITY - 1];
-    slab_flush(&owner, blocks, CAPACITY - 1);
+    backend_flush(&owner, blocks, CAPACITY - 1);
     assert_true(slab_purge(&owner) > 0);
     assert_true(slab->purged != 0);
-    slab_flush(&owner, &last, 1);
+    backend_flush(&owner, &last, 1);
     assert_int_equal(page_heap_purge(0), UNIT_BYTES);
     assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
 }
@@ -217,14 +218,14 @@ static void check_emptied_bytes(class_id cls)
     for (size_t i = 0; i + 1 < capacity; i++) {
         size_t pick = i * 4099 % capacity;
         is_live[pick] = false;
-        slab_flush(&owner, &blocks[pick], 1);
+        backend_flush(&owner, &blocks[pick], 1);
         uint64_t after = granules_without(slab, is_live);
         size_t emptied_count = (size_t)__builtin_popcountll(after & ~before);
         assert_int_equal(slab_emptied_bytes(slab, blocks[pick]),
                          emptied_count << slab_granule_shift(slab));
         before = after;
     }
-    slab_flush(&owner, &blocks[(capacity - 1) * 4099 % capacity], 1);
+    backend_flush(&owner, &blocks[(capacity - 1) * 4099 % capacity], 1);
     assert_int_equal(owner.classes[cls].slab_count, 0);
 }
 
@@ -247,7 +248,7 @@ static void a_purge_is_due_once_enough_pages_are_empty(void **state)
     for (; slab_count < 100 && !slab_purge_is_due(&owner); slab_count++) {
         (void)add_full_slab(CLASS_64);
         assert_false(slab_purge_is_due(&owner));
-        slab_flush(&owner, blocks, CAPACITY - 1);
+        backend_flush(&owner, blocks, CAPACITY - 1);
     }
     bool is_due = slab_purge_is_due(&owner);
     size_t purged_bytes = slab_purge(&owner);
@@ -265,7 +266,7 @@ static void a_purge_whose_thread_is_gone_is_undone(void **state)
 {
     (void)state;
     struct slab *slab = add_full_slab(CLASS_64);
-    slab_flush(&owner, blocks, CAPACITY - 1);
+    backend_flush(&owner, blocks, CAPACITY - 1);
     owner.is_purging = true;
     slab->pending = 0xff;
     slab_detach(slab);

@@ -1,6 +1,7 @@
 // Slabs of one owner against a model of what is taken: every sum is checked after every step.
 // SPDX-License-Identifier: MIT
 #include "../support/random_stream.h"
+#include "backend/backend.h"
 #include "backend/slab.h"
 #include "backend/slab_purge.h"
 #include "stats/budget.h"
@@ -63,7 +64,7 @@ static void take_some(void)
     want = min_size(want, BLOCK_COUNT_MOST - model.count);
     void **blocks = &model.blocks[model.count];
     size_t taken = slab_refill(&owner, model.cls, blocks, want);
-    if (taken == 0 && slab_add(&owner, model.cls)) {
+    if (taken == 0 && slab_add(&owner, model.cls, BACKEND_LEGACY)) {
         taken = slab_refill(&owner, model.cls, blocks, want);
         assert_true(taken != 0 || want == 0);
     }
@@ -88,7 +89,7 @@ static void give_some(void)
     for (size_t i = model.count; i < model.count + count; i++) {
         assert_int_equal(*(size_t *)model.blocks[i], (size_t)model.blocks[i]);
     }
-    slab_flush(&owner, &model.blocks[model.count], count);
+    backend_flush(&owner, &model.blocks[model.count], count);
 }
 
 // Phases of growth and shrinking, with a purge here and there: what is live must never be purged.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "backend/backend.h"
 #include "backend/slab.h"
 #include "os_refusal.h"
 #include "region/page_heap.h"
@@ -40,7 +41,7 @@ static int release_all(void **state)
 // A slab of the class with `taken` blocks taken, in blocks[0 .. taken).
 static struct slab *add_slab(class_id cls, size_t taken)
 {
-    assert_true(slab_add(&owner, cls));
+    assert_true(slab_add(&owner, cls, BACKEND_LEGACY));
     struct slab *slab = owner.classes[cls].list[SLAB_MOSTLY_FREE];
     assert_int_equal(slab_refill(&owner, cls, blocks, taken), taken);
     return slab;
@@ -63,8 +64,8 @@ static void a_hole_is_filled_before_what_lies_behind(void **state)
     (void)add_slab(CLASS_48, 500);
     void *low = blocks[70];
     void *high = blocks[300];
-    slab_flush(&owner, &high, 1);
-    slab_flush(&owner, &low, 1);
+    backend_flush(&owner, &high, 1);
+    backend_flush(&owner, &low, 1);
     void *again[2];
     assert_int_equal(slab_refill(&owner, CLASS_48, again, 2), 2);
     assert_ptr_equal(again[0], low);
@@ -78,7 +79,7 @@ static void the_fullest_slab_is_used_first(void **state)
     void *freed[CAPACITY / 8];
     memcpy(freed, blocks, sizeof freed);
     struct slab *emptier = add_slab(CLASS_48, 1);
-    slab_flush(&owner, freed, CAPACITY / 8);
+    backend_flush(&owner, freed, CAPACITY / 8);
     assert_int_equal(slab_refill(&owner, CLASS_48, blocks, CAPACITY / 8), CAPACITY / 8);
     assert_int_equal(fuller->free_count, 0);
     assert_int_equal(emptier->free_count, CAPACITY - 1);
@@ -92,7 +93,7 @@ static void a_slab_is_listed_by_how_full_it_is(void **state)
     struct slab *slab = add_slab(CLASS_48, CAPACITY);
     assert_int_equal(slab->list, SLAB_FULL);
     for (size_t free_count = 1; free_count < CAPACITY; free_count++) {
-        slab_flush(&owner, &blocks[free_count], 1);
+        backend_flush(&owner, &blocks[free_count], 1);
         enum slab_list expected = free_count * 4 <= CAPACITY   ? SLAB_MOSTLY_USED
                                   : free_count * 2 <= CAPACITY ? SLAB_HALF_USED
                                                                : SLAB_MOSTLY_FREE;
@@ -131,7 +132,7 @@ static void check_slab(class_id cls)
         assert_ptr_equal(slab_of(blocks[i]), slab);
         assert_false(slab_block_is_free(blocks[i]));
     }
-    slab_flush(&owner, blocks, capacity);
+    backend_flush(&owner, blocks, capacity);
 }
 
 static void every_class_is_cut_into_whole_aligned_blocks(void **state)
@@ -161,9 +162,9 @@ static void an_empty_slab_goes_back_to_the_page_heap(void **state)
     (void)page_heap_purge(0);
     size_t dirty_bytes = page_heap_dirty_bytes();
     (void)add_slab(CLASS_48, CAPACITY);
-    slab_flush(&owner, blocks, CAPACITY - 1);
+    backend_flush(&owner, blocks, CAPACITY - 1);
     assert_int_equal(owner.classes[CLASS_48].slab_count, 1);
-    slab_flush(&owner, &blocks[CAPACITY - 1], 1);
+    backend_flush(&owner, &blocks[CAPACITY - 1], 1);
     assert_int_equal(owner.classes[CLASS_48].slab_count, 0);
     assert_int_equal(owner.classes[CLASS_48].block_count, 0);
     assert_int_equal(owner.classes[CLASS_48].free_count, 0);
@@ -178,7 +179,7 @@ static void a_long_bitmap_stays_with_its_unit(void **state)
     struct slab *slab = add_slab(1, UNIT_BYTES / 16);
     uint64_t *store = slab->span.bitmap_store;
     assert_non_null(store);
-    slab_flush(&owner, blocks, UNIT_BYTES / 16);
+    backend_flush(&owner, blocks, UNIT_BYTES / 16);
     size_t record_bytes = budget_read(&budget.record_bytes);
     struct slab *again = add_slab(1, UNIT_BYTES / 16);
     assert_ptr_equal(again, slab);
@@ -191,15 +192,15 @@ static void where_memory_is_out_no_slab_is_added(void **state)
     (void)state;
     budget_add(&budget.limit_bytes, 1);
     (void)page_heap_purge(0);
-    assert_false(slab_add(&owner, CLASS_48));
+    assert_false(slab_add(&owner, CLASS_48, BACKEND_LEGACY));
     budget_subtract(&budget.limit_bytes, 1);
     assert_int_equal(owner.classes[CLASS_48].slab_count, 0);
-    assert_true(slab_add(&owner, CLASS_48));
+    assert_true(slab_add(&owner, CLASS_48, BACKEND_LEGACY));
 }
 
 static void flush_one(void *block)
 {
-    slab_flush(&owner, &block, 1);
+    backend_flush(&owner, &block, 1);
 }
 
 static void a_block_that_is_free_already_ends_the_process(void **state)
@@ -207,7 +208,7 @@ static void a_block_that_is_free_already_ends_the_process(void **state)
     (void)state;
     struct slab *slab = add_slab(CLASS_48, 10);
     void *never_taken = (void *)(slab->first + 10 * BLOCK_BYTES);
-    slab_flush(&owner, &blocks[4], 1);
+    backend_flush(&owner, &blocks[4], 1);
     assert_true(slab_block_is_free(blocks[4]));
     assert_dies_of("double free", blocks[4], BLOCK_BYTES, flush_one, blocks[4]);
     assert_dies_of("double free", never_taken, BLOCK_BYTES, flush_one, never_taken);
@@ -233,7 +234,7 @@ static void a_block_of_a_slab_that_is_gone_is_told_as_freed_twice(void **state)
 {
     (void)state;
     (void)add_slab(CLASS_48, 10);
-    slab_flush(&owner, blocks, 10);
+    backend_flush(&owner, blocks, 10);
     char *misaligned = (char *)blocks[4] + 8;
     assert_dies_of("double free", blocks[4], BLOCK_BYTES, die_unknown, blocks[4]);
     assert_dies_of("free", misaligned, 0, die_unknown, misaligned);
@@ -256,8 +257,8 @@ static void a_moved_slab_belongs_to_the_other_owner(void **state)
     assert_int_equal(slab_refill(&owner, CLASS_48, &next, 1), 0);
     assert_int_equal(slab_refill(&other, CLASS_48, &next, 1), 1);
     assert_ptr_equal(next, (char *)blocks[39] + BLOCK_BYTES);
-    slab_flush(&other, &next, 1);
-    slab_flush(&other, blocks, 40);
+    backend_flush(&other, &next, 1);
+    backend_flush(&other, blocks, 40);
     assert_int_equal(other.classes[CLASS_48].slab_count, 0);
 }
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "backend/backend.h"
+
+#include "stats/budget.h"
+
+// Another thread that shares the owner may be quicker to take what was added.
+static size_t refill_from_slabs(struct slab_owner *owner, class_id cls, void **blocks, size_t want,
+                                enum backend_id backend)
+{
+    size_t taken = 0;
+    do {
+        lock_take(&owner->lock);
+        taken = slab_refill(owner, cls, blocks, want);
+        lock_give(&owner->lock);
+    } while (taken == 0 && slab_add(owner, cls, backend));
+    return taken;
+}
+
+static size_t refill_legacy(struct slab_owner *owner, class_id cls, void **blocks, size_t want)
+{
+    return refill_from_slabs(owner, cls, blocks, want, BACKEND_LEGACY);
+}
+
+static size_t refill_pool(struct slab_owner *owner, class_id cls, void **blocks, size_t want)
+{
+    return refill_from_slabs(owner, cls, blocks, want, BACKEND_POOL);
+}
+
+const struct backend backend_table[BACKEND_COUNT] = {
+    [BACKEND_LEGACY] = {.name = "LEGACY",
+                        .trade = "a thread's own slabs: fastest overall",
+                        .refill = refill_legacy,
+                        .flush = slab_flush},
+    [BACKEND_POOL] = {.name = "POOL",
+                      .trade = "classes above 1 KiB, and slabs that all threads share for tiny "
+                               "bands that are routed here: leanest, a lock on each call",
+                      .refill = refill_pool,
+                      .flush = slab_flush},
+};
+
+void backend_flush(struct slab_owner *owner, void *const *blocks, size_t count)
+{
+    size_t emptied_before = owner->emptied_bytes;
+    for (size_t i = 0; i < count;) {
+        const struct span *span = span_of((uintptr_t)blocks[i]);
+        i += backend_table[span->backend].flush(owner, blocks + i, count - i);
+    }
+    owner->flush_count++;
+    if (owner->emptied_bytes != emptied_before) {
+        budget_add(&budget.emptied_bytes, owner->emptied_bytes - emptied_before);
+    }
+}
