@@ -25,6 +25,27 @@ struct bench_argument {
     const char *const *choices;  // words, ended by NULL
 };
 
+// Rows that several workloads have, with the default of each.
+#define BENCH_SEED_ROW(first)                                                                      \
+    {                                                                                              \
+        .name = "seed", .help = "start of the random numbers", .value = (first), .minimum = 1,     \
+        .maximum = UINT32_MAX                                                                      \
+    }
+#define BENCH_THREADS_ROW(count)                                                                   \
+    {                                                                                              \
+        .name = "threads", .help = "threads", .value = (count), .minimum = 1, .maximum = 1024      \
+    }
+#define BENCH_MIN_ROW(bytes)                                                                       \
+    {                                                                                              \
+        .name = "min", .help = "bytes of the smallest block", .value = (bytes), .minimum = 1,      \
+        .maximum = 1 << 20                                                                         \
+    }
+#define BENCH_MAX_ROW(bytes)                                                                       \
+    {                                                                                              \
+        .name = "max", .help = "bytes of the largest block", .value = (bytes), .minimum = 1,       \
+        .maximum = 1 << 20                                                                         \
+    }
+
 struct bench_program {
     const char *name;
     const char *summary;

@@ -5,7 +5,6 @@
 // allocates the next, and goes to a worker drawn at random; the one that runs its last step frees
 // all of it.  Workers hand tasks over in chains, one lock for each chain, so that the queues cost
 // little beside the allocator.
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdalign.h>
@@ -13,8 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "bench_arguments.h"
-#include "bench_report.h"
+#include "bench_main.h"
 #include "bench_support.h"
 
 enum {
@@ -51,11 +49,14 @@ static struct bench_argument arguments[ARGUMENT_COUNT] = {
                .value = 1000,
                .minimum = SPAWN_COUNT,
                .maximum = 1 << 20},
-    [SEED] = {.name = "seed",
-              .help = "start of the random numbers",
-              .value = 1,
-              .minimum = 1,
-              .maximum = UINT32_MAX},
+    [SEED] = BENCH_SEED_ROW(1),
+};
+
+struct bench_program bench_program = {
+    .name = "bench_async_pool",
+    .summary = "Tasks move between workers; each is freed by whichever runs its last step.",
+    .arguments = arguments,
+    .argument_count = ARGUMENT_COUNT,
 };
 
 struct task {
@@ -215,28 +216,16 @@ static struct pool pool_make(void)
     return pool;
 }
 
-int main(int argc, char **argv)
+struct bench_result bench_run(void)
 {
-    struct bench_program program = {
-        .name = "bench_async_pool",
-        .summary = "Tasks move between workers; each is freed by whichever runs its last step.",
-        .arguments = arguments,
-        .argument_count = ARGUMENT_COUNT,
-    };
-    bench_arguments_read(&program, argc, argv);
     if (arguments[TASKS].value < arguments[THREADS].value) {
-        bench_arguments_refuse(&program, "There must be at least as many tasks as threads.");
+        bench_arguments_refuse(&bench_program, "There must be at least as many tasks as threads.");
     }
     struct pool pool = pool_make();
     uint64_t task_count = pool.unfinished_count;
-    uint64_t operations = 2 * task_count * (arguments[STEPS].value + 1);
-    uint64_t elapsed_ns = bench_threads_run(pool.worker_count, work, &pool);
-    return bench_report(&program, &(struct bench_result){
-                                      .figure = bench_mops(operations, elapsed_ns),
-                                      .unit = "M ops/s",
-                                      .operations = operations,
-                                      .elapsed_ns = elapsed_ns,
-                                      .thread_count = pool.worker_count,
-                                      .rss_bytes = bench_rss_bytes(),
-                                  });
+    return (struct bench_result){
+        .operations = 2 * task_count * (arguments[STEPS].value + 1),
+        .elapsed_ns = bench_threads_run(pool.worker_count, work, &pool),
+        .thread_count = pool.worker_count,
+    };
 }

@@ -4,13 +4,11 @@
 // The blocks are linked through their first word in random order, so that the freeing thread needs
 // no table and the resident memory is that of the heap.  While it waits the program makes no call
 // at all: what falls, falls by itself.
-#include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "bench_arguments.h"
-#include "bench_report.h"
+#include "bench_main.h"
 #include "bench_support.h"
 
 enum {
@@ -61,6 +59,13 @@ static struct bench_argument arguments[ARGUMENT_COUNT] = {
                   .help = "the thread that frees",
                   .kind = BENCH_CHOICE,
                   .choices = freed_by_words},
+};
+
+struct bench_program bench_program = {
+    .name = "bench_idle_return",
+    .summary = "Fills the heap, frees it all, and tells what stays resident while it idles.",
+    .arguments = arguments,
+    .argument_count = ARGUMENT_COUNT,
 };
 
 struct linked_block {
@@ -144,16 +149,6 @@ static void *use_heap_and_idle(void *argument)
     return NULL;
 }
 
-static pthread_t thread_make(void *(*run)(void *argument), void *argument)
-{
-    pthread_t handle;
-    errno = pthread_create(&handle, NULL, run, argument);
-    if (errno != 0) {
-        bench_die("making a thread");
-    }
-    return handle;
-}
-
 struct idle_result {
     size_t full_bytes;   // resident with the heap full, the most of all bursts
     size_t freed_bytes;  // right after the last block was freed
@@ -202,13 +197,13 @@ static struct idle_result run_with_threads_beside(void)
     pthread_barrier_t meeting;
     pthread_barrier_init(&meeting, NULL, (unsigned)idle_count + 1);
     for (size_t index = 0; index < idle_count; index++) {
-        idle_threads[index] = thread_make(use_heap_and_idle, &meeting);
+        idle_threads[index] = bench_thread_make(use_heap_and_idle, &meeting);
     }
     pthread_barrier_wait(&meeting);
     struct helper helper = {0};
     pthread_barrier_init(&helper.meeting, NULL, 2);
     bool has_helper = arguments[FREED_BY].value == FREED_BY_OTHER;
-    pthread_t other = has_helper ? thread_make(free_for_the_owner, &helper) : pthread_self();
+    pthread_t other = has_helper ? bench_thread_make(free_for_the_owner, &helper) : pthread_self();
 
     struct idle_result result = run_and_idle(&helper);
 
@@ -223,33 +218,21 @@ static struct idle_result run_with_threads_beside(void)
     return result;
 }
 
-int main(int argc, char **argv)
+struct bench_result bench_run(void)
 {
-    struct bench_program program = {
-        .name = "bench_idle_return",
-        .summary = "Fills the heap, frees it all, and tells what stays resident while it idles.",
-        .arguments = arguments,
-        .argument_count = ARGUMENT_COUNT,
-    };
-    bench_arguments_read(&program, argc, argv);
     struct idle_result result = run_with_threads_beside();
     bool is_full_peak = result.full_bytes > result.idle_bytes;
-    const struct bench_figure further[] = {
-        {"full_mib", bench_mib(result.full_bytes)},
-        {"freed_mib", bench_mib(result.freed_bytes)},
-        {"after_2s_mib", bench_mib(result.after_2s_bytes)},
+    return (struct bench_result){
+        .figure = bench_mib(result.idle_bytes),
+        .unit = "MiB idle",
+        .lower_is_better = true,
+        .operations = 2 * count_blocks() * arguments[BURSTS].value,
+        .elapsed_ns = result.elapsed_ns,
+        .thread_count = 1 + (size_t)arguments[FREED_BY].value,
+        .rss_bytes = result.idle_bytes,
+        .peak_rss_bytes = is_full_peak ? result.full_bytes : result.idle_bytes,
+        .further = {{"full_mib", bench_mib(result.full_bytes)},
+                    {"freed_mib", bench_mib(result.freed_bytes)},
+                    {"after_2s_mib", bench_mib(result.after_2s_bytes)}},
     };
-    return bench_report(&program,
-                        &(struct bench_result){
-                            .figure = bench_mib(result.idle_bytes),
-                            .unit = "MiB idle",
-                            .lower_is_better = true,
-                            .operations = 2 * count_blocks() * arguments[BURSTS].value,
-                            .elapsed_ns = result.elapsed_ns,
-                            .thread_count = 1 + (size_t)arguments[FREED_BY].value,
-                            .rss_bytes = result.idle_bytes,
-                            .peak_rss_bytes = is_full_peak ? result.full_bytes : result.idle_bytes,
-                            .further = further,
-                            .further_count = sizeof(further) / sizeof(further[0]),
-                        });
 }

@@ -4,8 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "bench_arguments.h"
-#include "bench_report.h"
+#include "bench_main.h"
 #include "bench_support.h"
 
 enum {
@@ -17,7 +16,7 @@ enum {
 };
 
 static struct bench_argument arguments[ARGUMENT_COUNT] = {
-    [THREADS] = {.name = "threads", .help = "threads", .value = 2, .minimum = 1, .maximum = 1024},
+    [THREADS] = BENCH_THREADS_ROW(2),
     [CYCLES] = {.name = "cycles",
                 .help = "how often each thread draws a slot",
                 .value = 1000000,
@@ -28,11 +27,14 @@ static struct bench_argument arguments[ARGUMENT_COUNT] = {
             .value = 256,
             .minimum = 1,
             .maximum = 1 << 20},
-    [SEED] = {.name = "seed",
-              .help = "start of the random numbers",
-              .value = 1,
-              .minimum = 1,
-              .maximum = UINT32_MAX},
+    [SEED] = BENCH_SEED_ROW(1),
+};
+
+struct bench_program bench_program = {
+    .name = "bench_mid_large_mt",
+    .summary = "Threads fill and empty random slots with blocks of 8, 16 or 32 KiB + 0 to 2047.",
+    .arguments = arguments,
+    .argument_count = ARGUMENT_COUNT,
 };
 
 struct mid_large_run {
@@ -71,27 +73,15 @@ static void fill_and_empty_slots(size_t index, void *context)
     atomic_fetch_add_explicit(&run->drained_count, freed_count, memory_order_relaxed);
 }
 
-int main(int argc, char **argv)
+struct bench_result bench_run(void)
 {
-    struct bench_program program = {
-        .name = "bench_mid_large_mt",
-        .summary =
-            "Threads fill and empty random slots with blocks of 8, 16 or 32 KiB + 0 to 2047.",
-        .arguments = arguments,
-        .argument_count = ARGUMENT_COUNT,
-    };
-    bench_arguments_read(&program, argc, argv);
     size_t thread_count = arguments[THREADS].value;
     struct mid_large_run run = {
         .slots = bench_table_make(thread_count * arguments[WS].value, sizeof(run.slots[0]))};
     uint64_t elapsed_ns = bench_threads_run(thread_count, fill_and_empty_slots, &run);
-    uint64_t operations = thread_count * arguments[CYCLES].value + run.drained_count;
-    return bench_report(&program, &(struct bench_result){
-                                      .figure = bench_mops(operations, elapsed_ns),
-                                      .unit = "M ops/s",
-                                      .operations = operations,
-                                      .elapsed_ns = elapsed_ns,
-                                      .thread_count = thread_count,
-                                      .rss_bytes = bench_rss_bytes(),
-                                  });
+    return (struct bench_result){
+        .operations = thread_count * arguments[CYCLES].value + run.drained_count,
+        .elapsed_ns = elapsed_ns,
+        .thread_count = thread_count,
+    };
 }

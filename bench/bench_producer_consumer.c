@@ -10,7 +10,6 @@
 // owner comes by to take them back:
 //   idle          producers allocate, then sleep until the next round
 //   exit          producers allocate and end; the next round has new ones
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -19,8 +18,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "bench_arguments.h"
-#include "bench_report.h"
+#include "bench_main.h"
 #include "bench_support.h"
 
 enum mode {
@@ -71,24 +69,19 @@ static struct bench_argument arguments[ARGUMENT_COUNT] = {
                 .value = 4000000,
                 .minimum = 1,
                 .maximum = UINT64_C(1) << 32},
-    [MIN] = {.name = "min",
-             .help = "bytes of the smallest block",
-             .value = 16,
-             .minimum = 1,
-             .maximum = 1 << 20},
-    [MAX] = {.name = "max",
-             .help = "bytes of the largest block",
-             .value = 512,
-             .minimum = 1,
-             .maximum = 1 << 20},
-    [SEED] = {.name = "seed",
-              .help = "start of the random numbers",
-              .value = 1,
-              .minimum = 1,
-              .maximum = UINT32_MAX},
+    [MIN] = BENCH_MIN_ROW(16),
+    [MAX] = BENCH_MAX_ROW(512),
+    [SEED] = BENCH_SEED_ROW(1),
     [LIVE] = {.name = "--live",
               .help = "bytes kept alive in the rings; free-only: 60 MiB",
               .maximum = UINT64_C(1) << 36},
+};
+
+struct bench_program bench_program = {
+    .name = "bench_producer_consumer",
+    .summary = "Some threads allocate blocks and others free them.",
+    .arguments = arguments,
+    .argument_count = ARGUMENT_COUNT,
 };
 
 // One producer writes `produced_count` and the slots before it; one consumer writes the other
@@ -222,23 +215,15 @@ static struct exchange exchange_make(void)
     return exchange;
 }
 
-struct part_result {
-    uint64_t operations;
-    uint64_t elapsed_ns;
-    size_t thread_count;
-    size_t rss_bytes;
-};
-
-static struct part_result run_exchange(void)
+static struct bench_result run_exchange(void)
 {
     struct exchange exchange = exchange_make();
     size_t thread_count = exchange.producer_count + exchange.consumer_count;
     uint64_t elapsed_ns = bench_threads_run(thread_count, exchange_blocks, &exchange);
-    return (struct part_result){
+    return (struct bench_result){
         .operations = 2 * exchange.ring_count * exchange.rings[0].total_count,
         .elapsed_ns = elapsed_ns,
         .thread_count = thread_count,
-        .rss_bytes = bench_rss_bytes(),
     };
 }
 
@@ -277,14 +262,6 @@ static void *produce_and_idle(void *argument)
     return NULL;
 }
 
-static void start(struct stopping_producer *producer, void *(*run)(void *argument))
-{
-    errno = pthread_create(&producer->handle, NULL, run, producer);
-    if (errno != 0) {
-        bench_die("making a thread");
-    }
-}
-
 // Lets one producer allocate its share and waits until it has stopped.
 static void produce_share(struct stopping_producer *producer)
 {
@@ -292,7 +269,7 @@ static void produce_share(struct stopping_producer *producer)
         sem_post(&producer->may_start);
         sem_wait(&producer->has_stopped);
     } else {
-        start(producer, produce_and_exit);
+        producer->handle = bench_thread_make(produce_and_exit, producer);
         pthread_join(producer->handle, NULL);
     }
 }
@@ -316,13 +293,13 @@ static struct stopping_producer *producers_make(size_t producer_count)
         sem_init(&producer->may_start, 0, 0);
         sem_init(&producer->has_stopped, 0, 0);
         if (arguments[MODE].value == MODE_IDLE) {
-            start(producer, produce_and_idle);
+            producer->handle = bench_thread_make(produce_and_idle, producer);
         }
     }
     return producers;
 }
 
-static struct part_result run_stopping_producers(void)
+static struct bench_result run_stopping_producers(void)
 {
     size_t producer_count = arguments[COUNT].value;
     struct stopping_producer *producers = producers_make(producer_count);
@@ -335,7 +312,7 @@ static struct part_result run_stopping_producers(void)
             free_share(&producers[index]);
         }
     }
-    struct part_result result = {
+    struct bench_result result = {
         .operations = 2 * producer_count * ROUND_COUNT * producers[0].block_count,
         .elapsed_ns = bench_now_ns() - start_ns,
         .thread_count = producer_count + 1,
@@ -348,29 +325,13 @@ static struct part_result run_stopping_producers(void)
     return result;
 }
 
-int main(int argc, char **argv)
+struct bench_result bench_run(void)
 {
-    struct bench_program program = {
-        .name = "bench_producer_consumer",
-        .summary = "Some threads allocate blocks and others free them.",
-        .arguments = arguments,
-        .argument_count = ARGUMENT_COUNT,
-    };
-    bench_arguments_read(&program, argc, argv);
     if (arguments[MIN].value > arguments[MAX].value) {
-        bench_arguments_refuse(&program, "min must not be larger than max.");
+        bench_arguments_refuse(&bench_program, "min must not be larger than max.");
     }
     if (arguments[BLOCKS].value < ROUND_COUNT * arguments[COUNT].value) {
-        bench_arguments_refuse(&program, "blocks must be at least four times count.");
+        bench_arguments_refuse(&bench_program, "blocks must be at least four times count.");
     }
-    struct part_result result =
-        arguments[MODE].value >= MODE_IDLE ? run_stopping_producers() : run_exchange();
-    return bench_report(&program, &(struct bench_result){
-                                      .figure = bench_mops(result.operations, result.elapsed_ns),
-                                      .unit = "M ops/s",
-                                      .operations = result.operations,
-                                      .elapsed_ns = result.elapsed_ns,
-                                      .thread_count = result.thread_count,
-                                      .rss_bytes = result.rss_bytes,
-                                  });
+    return arguments[MODE].value >= MODE_IDLE ? run_stopping_producers() : run_exchange();
 }

@@ -7,8 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "bench_arguments.h"
-#include "bench_report.h"
+#include "bench_main.h"
 #include "bench_support.h"
 
 enum {
@@ -33,11 +32,7 @@ static struct bench_argument arguments[ARGUMENT_COUNT] = {
             .value = 8192,
             .minimum = 1,
             .maximum = 1 << 28},
-    [SEED] = {.name = "seed",
-              .help = "start of the random numbers",
-              .value = 1234567,
-              .minimum = 1,
-              .maximum = UINT32_MAX},
+    [SEED] = BENCH_SEED_ROW(1234567),
     [MIN] = {.name = "min",
              .help = "smaller sizes become this one; 0 leaves them",
              .maximum = 1 << 30},
@@ -48,6 +43,13 @@ static struct bench_argument arguments[ARGUMENT_COUNT] = {
                      .help = "draw slot and size apart",
                      .kind = BENCH_FLAG},
     [C6] = {.name = "--c6", .help = "sizes uniform from 257 to 512 bytes", .kind = BENCH_FLAG},
+};
+
+struct bench_program bench_program = {
+    .name = "bench_random_mixed",
+    .summary = "One thread fills and empties random slots with blocks of 16 to 1039 bytes.",
+    .arguments = arguments,
+    .argument_count = ARGUMENT_COUNT,
 };
 
 struct mixed_rule {
@@ -100,16 +102,16 @@ static uint64_t run(const struct mixed_rule *rule, void **slots)
     return rule->cycles + drain(slots, rule->slot_count);
 }
 
-static struct mixed_rule rule_from_arguments(const struct bench_program *program)
+static struct mixed_rule rule_from_arguments(void)
 {
     uint64_t min = arguments[MIN].value;
     uint64_t max = arguments[MAX].value;
     if (max != 0 && min > max) {
-        bench_arguments_refuse(program, "min must not be larger than max.");
+        bench_arguments_refuse(&bench_program, "min must not be larger than max.");
     }
     uint64_t is_c6 = arguments[C6].value;
     if (is_c6 && (min != 0 || max != 0)) {
-        bench_arguments_refuse(program,
+        bench_arguments_refuse(&bench_program,
                                "--c6 draws its own sizes, so give no min and max with it.");
     }
     return (struct mixed_rule){
@@ -124,26 +126,16 @@ static struct mixed_rule rule_from_arguments(const struct bench_program *program
     };
 }
 
-int main(int argc, char **argv)
+struct bench_result bench_run(void)
 {
-    struct bench_program program = {
-        .name = "bench_random_mixed",
-        .summary = "One thread fills and empties random slots with blocks of 16 to 1039 bytes.",
-        .arguments = arguments,
-        .argument_count = ARGUMENT_COUNT,
-    };
-    bench_arguments_read(&program, argc, argv);
-    struct mixed_rule rule = rule_from_arguments(&program);
+    struct mixed_rule rule = rule_from_arguments();
     void **slots = bench_table_make(rule.slot_count, sizeof(slots[0]));
     uint64_t start_ns = bench_now_ns();
     uint64_t operations = run(&rule, slots);
     uint64_t elapsed_ns = bench_now_ns() - start_ns;
-    return bench_report(&program, &(struct bench_result){
-                                      .figure = bench_mops(operations, elapsed_ns),
-                                      .unit = "M ops/s",
-                                      .operations = operations,
-                                      .elapsed_ns = elapsed_ns,
-                                      .thread_count = 1,
-                                      .rss_bytes = bench_rss_bytes(),
-                                  });
+    return (struct bench_result){
+        .operations = operations,
+        .elapsed_ns = elapsed_ns,
+        .thread_count = 1,
+    };
 }

@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench_arguments.h"
-#include "bench_report.h"
+#include "bench_main.h"
 #include "bench_support.h"
 
 enum {
@@ -34,12 +33,19 @@ static struct bench_argument arguments[ARGUMENT_COUNT] = {
                  .value = 1,
                  .minimum = 1,
                  .maximum = 1 << 30},
-    [THREADS] = {.name = "threads", .help = "threads", .value = 1, .minimum = 1, .maximum = 1024},
+    [THREADS] = BENCH_THREADS_ROW(1),
     [FACTOR] = {.name = "factor",
                 .help = "growth of a step in percent",
                 .value = 200,
                 .minimum = 110,
                 .maximum = 1000},
+};
+
+struct bench_program bench_program = {
+    .name = "bench_realloc_growth",
+    .summary = "Grows vectors by realloc from 64 bytes, and checks their content.",
+    .arguments = arguments,
+    .argument_count = ARGUMENT_COUNT,
 };
 
 static size_t next_size(size_t bytes)
@@ -101,26 +107,18 @@ static void grow_vectors(size_t index, void *context)
     }
 }
 
-int main(int argc, char **argv)
+struct bench_result bench_run(void)
 {
-    struct bench_program program = {
-        .name = "bench_realloc_growth",
-        .summary = "Grows vectors by realloc from 64 bytes, and checks their content.",
-        .arguments = arguments,
-        .argument_count = ARGUMENT_COUNT,
-    };
-    bench_arguments_read(&program, argc, argv);
     size_t thread_count = arguments[THREADS].value;
     _Atomic uint64_t operations = 0;
     uint64_t elapsed_ns = bench_threads_run(thread_count, grow_vectors, &operations);
     uint64_t vector_count = thread_count * arguments[VECTORS].value;
-    return bench_report(&program, &(struct bench_result){
-                                      .figure = (double)elapsed_ns / 1e3 / (double)vector_count,
-                                      .unit = "us/vector",
-                                      .lower_is_better = true,
-                                      .operations = operations,
-                                      .elapsed_ns = elapsed_ns,
-                                      .thread_count = thread_count,
-                                      .rss_bytes = bench_rss_bytes(),
-                                  });
+    return (struct bench_result){
+        .figure = (double)elapsed_ns / 1e3 / (double)vector_count,
+        .unit = "us/vector",
+        .lower_is_better = true,
+        .operations = operations,
+        .elapsed_ns = elapsed_ns,
+        .thread_count = thread_count,
+    };
 }

@@ -21,11 +21,20 @@ double bench_mib(size_t bytes)
     return (double)bytes / (1 << 20);
 }
 
+static size_t further_count(const struct bench_result *result)
+{
+    size_t count = 0;
+    while (count < BENCH_FURTHER_MOST && result->further[count].name != NULL) {
+        count++;
+    }
+    return count;
+}
+
 static void print_line(const struct bench_program *program, const struct bench_result *result,
                        const struct bench_allocator *allocator, const char *description)
 {
     bench_print(stdout, "%s %s: %.2f %s", program->name, description, result->figure, result->unit);
-    for (size_t index = 0; index < result->further_count; index++) {
+    for (size_t index = 0; index < further_count(result); index++) {
         bench_print(stdout, ", %s %.6g", result->further[index].name, result->further[index].value);
     }
     bench_print(stdout, ", %.3f s, RSS %.1f MiB, peak %.1f MiB, allocator %s %s\n",
@@ -62,7 +71,7 @@ static void print_json(const struct bench_program *program, const struct bench_r
                 "\"figure\": %.9g, \"operations\": %" PRIu64 ", \"elapsed_ns\": %" PRIu64
                 ", \"threads\": %zu",
                 result->figure, result->operations, result->elapsed_ns, result->thread_count);
-    for (size_t index = 0; index < result->further_count; index++) {
+    for (size_t index = 0; index < further_count(result); index++) {
         bench_print(stdout, ", \"%s\": %.9g", result->further[index].name,
                     result->further[index].value);
     }
@@ -73,6 +82,13 @@ static void print_json(const struct bench_program *program, const struct bench_r
 int bench_report(const struct bench_program *program, const struct bench_result *result)
 {
     struct bench_result complete = *result;
+    if (complete.unit == NULL) {
+        complete.figure = bench_mops(result->operations, result->elapsed_ns);
+        complete.unit = "M ops/s";
+    }
+    if (complete.rss_bytes == 0) {
+        complete.rss_bytes = bench_rss_bytes();
+    }
     if (complete.peak_rss_bytes == 0) {
         complete.peak_rss_bytes = bench_peak_rss_bytes();
     }

@@ -9,6 +9,10 @@
 
 #include "bench_arguments.h"
 
+enum {
+    BENCH_FURTHER_MOST = 3
+};
+
 // A further figure.  Its name ends in its unit: "free_ns_per_op", "live_bytes".
 struct bench_figure {
     const char *name;
@@ -16,16 +20,15 @@ struct bench_figure {
 };
 
 struct bench_result {
-    double figure;  // the one that is compared
-    const char *unit;
+    double figure;     // the one that is compared
+    const char *unit;  // of the figure; NULL: the figure is bench_mops of what follows
     bool lower_is_better;
     uint64_t operations;  // one malloc, one realloc or one free each
     uint64_t elapsed_ns;
     size_t thread_count;    // that did timed work
-    size_t rss_bytes;       // at the moment the workload cares for
+    size_t rss_bytes;       // at the moment the workload cares for; 0: now
     size_t peak_rss_bytes;  // 0: the most since the process started
-    const struct bench_figure *further;
-    size_t further_count;
+    struct bench_figure further[BENCH_FURTHER_MOST];  // as far as they have names
 };
 
 // Millions of operations a second.

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,6 +143,16 @@ void *bench_take(size_t bytes)
     return block;
 }
 
+pthread_t bench_thread_make(void *(*run)(void *argument), void *argument)
+{
+    pthread_t handle;
+    errno = pthread_create(&handle, NULL, run, argument);
+    if (errno != 0) {
+        bench_die("making a thread");
+    }
+    return handle;
+}
+
 struct bench_thread {
     pthread_t handle;
     size_t index;
@@ -186,10 +195,7 @@ uint64_t bench_threads_run(size_t thread_count, bench_work *work, void *context)
         struct bench_thread *thread = &threads[index];
         *thread = (struct bench_thread){
             .index = index, .work = work, .context = context, .start = &start};
-        errno = pthread_create(&thread->handle, NULL, run_one_thread, thread);
-        if (errno != 0) {
-            bench_die("making a thread");
-        }
+        thread->handle = bench_thread_make(run_one_thread, thread);
     }
     uint64_t first_start_ns = UINT64_MAX;
     uint64_t last_end_ns = 0;

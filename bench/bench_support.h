@@ -5,6 +5,7 @@
 #ifndef HAK_BENCH_SUPPORT_H
 #define HAK_BENCH_SUPPORT_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -53,6 +54,9 @@ _Noreturn void bench_die(const char *what);
 
 // malloc that ends the program when memory is out, with the first byte touched.
 void *bench_take(size_t bytes);
+
+// pthread_create that ends the program when it fails.
+pthread_t bench_thread_make(void *(*run)(void *argument), void *argument);
 
 // Runs work(index, context) on `thread_count` threads that start together, and returns the
 // nanoseconds from the first start to the last end; making and joining them is not in it.

@@ -3,8 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "bench_arguments.h"
-#include "bench_report.h"
+#include "bench_main.h"
 #include "bench_support.h"
 
 enum {
@@ -23,29 +22,24 @@ static struct bench_argument arguments[ARGUMENT_COUNT] = {
                 .value = 300000,
                 .minimum = 1,
                 .maximum = 1 << 28},
-    [MIN] = {.name = "min",
-             .help = "bytes of the smallest block",
-             .value = 16,
-             .minimum = 1,
-             .maximum = 1 << 20},
-    [MAX] = {.name = "max",
-             .help = "bytes of the largest block",
-             .value = 128,
-             .minimum = 1,
-             .maximum = 1 << 20},
+    [MIN] = BENCH_MIN_ROW(16),
+    [MAX] = BENCH_MAX_ROW(128),
     [ROUNDS] = {.name = "rounds",
                 .help = "how often it is built up and torn down",
                 .value = 10,
                 .minimum = 1,
                 .maximum = 1000000},
-    [SEED] = {.name = "seed",
-              .help = "start of the random numbers",
-              .value = 1,
-              .minimum = 1,
-              .maximum = UINT32_MAX},
+    [SEED] = BENCH_SEED_ROW(1),
     [SEQUENTIAL] = {.name = "--sequential",
                     .help = "free in the order of allocation",
                     .kind = BENCH_FLAG},
+};
+
+struct bench_program bench_program = {
+    .name = "bench_teardown",
+    .summary = "Builds up many small blocks and frees them all in random order.",
+    .arguments = arguments,
+    .argument_count = ARGUMENT_COUNT,
 };
 
 static uint32_t build_up(void **blocks, uint32_t random)
@@ -89,35 +83,20 @@ static struct teardown_times run_rounds(void **blocks)
     return times;
 }
 
-int main(int argc, char **argv)
+struct bench_result bench_run(void)
 {
-    struct bench_program program = {
-        .name = "bench_teardown",
-        .summary = "Builds up many small blocks and frees them all in random order.",
-        .arguments = arguments,
-        .argument_count = ARGUMENT_COUNT,
-    };
-    bench_arguments_read(&program, argc, argv);
     if (arguments[MIN].value > arguments[MAX].value) {
-        bench_arguments_refuse(&program, "min must not be larger than max.");
+        bench_arguments_refuse(&bench_program, "min must not be larger than max.");
     }
     size_t block_count = arguments[BLOCKS].value;
     void **blocks = bench_table_make(block_count, sizeof(blocks[0]));
     struct teardown_times times = run_rounds(blocks);
     uint64_t round_operations = block_count * arguments[ROUNDS].value;
-    uint64_t elapsed_ns = times.alloc_ns + times.free_ns;
-    const struct bench_figure further[] = {
-        {"alloc_ns_per_op", (double)times.alloc_ns / (double)round_operations},
-        {"free_ns_per_op", (double)times.free_ns / (double)round_operations},
+    return (struct bench_result){
+        .operations = 2 * round_operations,
+        .elapsed_ns = times.alloc_ns + times.free_ns,
+        .thread_count = 1,
+        .further = {{"alloc_ns_per_op", (double)times.alloc_ns / (double)round_operations},
+                    {"free_ns_per_op", (double)times.free_ns / (double)round_operations}},
     };
-    return bench_report(&program, &(struct bench_result){
-                                      .figure = bench_mops(2 * round_operations, elapsed_ns),
-                                      .unit = "M ops/s",
-                                      .operations = 2 * round_operations,
-                                      .elapsed_ns = elapsed_ns,
-                                      .thread_count = 1,
-                                      .rss_bytes = bench_rss_bytes(),
-                                      .further = further,
-                                      .further_count = sizeof(further) / sizeof(further[0]),
-                                  });
 }

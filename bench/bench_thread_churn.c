@@ -8,8 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "bench_arguments.h"
-#include "bench_report.h"
+#include "bench_main.h"
 #include "bench_support.h"
 
 enum {
@@ -41,17 +40,20 @@ static struct bench_argument arguments[ARGUMENT_COUNT] = {
                  .value = 1,
                  .minimum = 1,
                  .maximum = 1024},
-    [SEED] = {.name = "seed",
-              .help = "start of the random numbers",
-              .value = 1,
-              .minimum = 1,
-              .maximum = UINT32_MAX},
+    [SEED] = BENCH_SEED_ROW(1),
     [DESTRUCTOR] = {.name = "--destructor",
                     .help = "allocate and free again from a key destructor",
                     .kind = BENCH_FLAG},
     [LEAVE] = {.name = "--leave",
                .help = "the main thread frees half of the blocks",
                .kind = BENCH_FLAG},
+};
+
+struct bench_program bench_program = {
+    .name = "bench_thread_churn",
+    .summary = "Makes many short threads that each allocate a few blocks and end.",
+    .arguments = arguments,
+    .argument_count = ARGUMENT_COUNT,
 };
 
 struct short_thread {
@@ -91,10 +93,7 @@ static void *run_short_thread(void *argument)
 static void start(struct short_thread *thread, size_t number)
 {
     thread->number = number;
-    errno = pthread_create(&thread->handle, NULL, run_short_thread, thread);
-    if (errno != 0) {
-        bench_die("making a thread");
-    }
+    thread->handle = bench_thread_make(run_short_thread, thread);
 }
 
 static void finish(struct short_thread *thread)
@@ -120,15 +119,8 @@ static void run_threads(struct short_thread *threads, size_t first, size_t last)
     }
 }
 
-int main(int argc, char **argv)
+struct bench_result bench_run(void)
 {
-    struct bench_program program = {
-        .name = "bench_thread_churn",
-        .summary = "Makes many short threads that each allocate a few blocks and end.",
-        .arguments = arguments,
-        .argument_count = ARGUMENT_COUNT,
-    };
-    bench_arguments_read(&program, argc, argv);
     errno = pthread_key_create(&late_key, allocate_late);
     if (errno != 0) {
         bench_die("making a key");
@@ -142,20 +134,15 @@ int main(int argc, char **argv)
     run_threads(threads, at_once, at_once + thread_count);
     uint64_t elapsed_ns = bench_now_ns() - start_ns;
     size_t rss_bytes = bench_rss_bytes();
-    const struct bench_figure further[] = {
-        {"rss_growth_bytes", (double)rss_bytes - (double)first_rss_bytes},
-    };
     uint64_t late_operations = arguments[DESTRUCTOR].value ? 2 : 0;
-    return bench_report(
-        &program, &(struct bench_result){
-                      .figure = (double)elapsed_ns / 1e3 / (double)thread_count,
-                      .unit = "us/thread",
-                      .lower_is_better = true,
-                      .operations = thread_count * (2 * arguments[BLOCKS].value + late_operations),
-                      .elapsed_ns = elapsed_ns,
-                      .thread_count = at_once + 1,
-                      .rss_bytes = rss_bytes,
-                      .further = further,
-                      .further_count = sizeof(further) / sizeof(further[0]),
-                  });
+    return (struct bench_result){
+        .figure = (double)elapsed_ns / 1e3 / (double)thread_count,
+        .unit = "us/thread",
+        .lower_is_better = true,
+        .operations = thread_count * (2 * arguments[BLOCKS].value + late_operations),
+        .elapsed_ns = elapsed_ns,
+        .thread_count = at_once + 1,
+        .rss_bytes = rss_bytes,
+        .further = {{"rss_growth_bytes", (double)rss_bytes - (double)first_rss_bytes}},
+    };
 }

@@ -3,8 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "bench_arguments.h"
-#include "bench_report.h"
+#include "bench_main.h"
 #include "bench_support.h"
 
 enum {
@@ -27,6 +26,13 @@ static struct bench_argument arguments[ARGUMENT_COUNT] = {
                 .value = 30000,
                 .minimum = 1,
                 .maximum = UINT64_C(1) << 32},
+};
+
+struct bench_program bench_program = {
+    .name = "bench_tiny_hot",
+    .summary = "Batches of one size, allocated and freed in reverse, in order and shuffled.",
+    .arguments = arguments,
+    .argument_count = ARGUMENT_COUNT,
 };
 
 enum free_order {
@@ -65,39 +71,23 @@ static uint64_t run_order(void **slots, void ***places, enum free_order order)
     return bench_now_ns() - start_ns;
 }
 
-int main(int argc, char **argv)
+struct bench_result bench_run(void)
 {
-    struct bench_program program = {
-        .name = "bench_tiny_hot",
-        .summary = "Batches of one size, allocated and freed in reverse, in order and shuffled.",
-        .arguments = arguments,
-        .argument_count = ARGUMENT_COUNT,
-    };
-    bench_arguments_read(&program, argc, argv);
     size_t batch_count = arguments[BATCH].value;
     void **slots = bench_table_make(batch_count, sizeof(slots[0]));
     void ***places = bench_table_make(batch_count, sizeof(places[0]));
-    struct bench_figure further[ORDER_COUNT] = {
-        [ORDER_REVERSE] = {.name = "reverse_mops"},
-        [ORDER_FORWARD] = {.name = "forward_mops"},
-        [ORDER_SHUFFLED] = {.name = "shuffled_mops"},
-    };
     uint64_t order_operations = 2 * batch_count * arguments[CYCLES].value;
-    uint64_t elapsed_ns = 0;
+    struct bench_result result = {
+        .operations = ORDER_COUNT * order_operations,
+        .thread_count = 1,
+        .further = {[ORDER_REVERSE] = {.name = "reverse_mops"},
+                    [ORDER_FORWARD] = {.name = "forward_mops"},
+                    [ORDER_SHUFFLED] = {.name = "shuffled_mops"}},
+    };
     for (int order = 0; order < ORDER_COUNT; order++) {
         uint64_t order_ns = run_order(slots, places, (enum free_order)order);
-        further[order].value = bench_mops(order_operations, order_ns);
-        elapsed_ns += order_ns;
+        result.further[order].value = bench_mops(order_operations, order_ns);
+        result.elapsed_ns += order_ns;
     }
-    return bench_report(&program,
-                        &(struct bench_result){
-                            .figure = bench_mops(ORDER_COUNT * order_operations, elapsed_ns),
-                            .unit = "M ops/s",
-                            .operations = ORDER_COUNT * order_operations,
-                            .elapsed_ns = elapsed_ns,
-                            .thread_count = 1,
-                            .rss_bytes = bench_rss_bytes(),
-                            .further = further,
-                            .further_count = ORDER_COUNT,
-                        });
+    return result;
 }

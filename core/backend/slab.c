@@ -255,35 +255,45 @@ static struct slab *fullest_slab(const struct slab_class *class)
     return NULL;
 }
 
-// Takes a block of a slab that touches no purged page, if there is one.
-static size_t take_resident(struct slab *slab, void **block)
+// Takes blocks of a slab that touch no purged page.
+static size_t take_resident(struct slab *slab, void **blocks, size_t want)
 {
     size_t block_bytes = size_class_bytes(slab->cls);
-    for (size_t index = 0; index < slab->capacity; index++) {
-        *block = (void *)(slab->first + index * block_bytes);
-        if ((slab->bitmap[index / 64] >> (index % 64) & 1) != 0 &&
-            slab_block_is_resident(slab, *block)) {
-            slab->bitmap[index / 64] &= ~(1ull << (index % 64));
-            slab->free_count--;
-            return 1;
-        }
-    }
-    return 0;
-}
-
-// The limit allows no more pages: looks for a block whose pages are still there.
-static HAK_COLD size_t take_resident_of_class(struct slab_class *class, void **block)
-{
-    for (int list = 0; list < SLAB_LIST_COUNT_PARTIAL; list++) {
-        struct slab *slab = class->list[list];
-        for (; slab != NULL; slab = (struct slab *)(void *)slab->span.next) {
-            if (take_resident(slab, block) != 0) {
-                replace(slab);
-                return 1;
+    size_t taken = 0;
+    want = min_size(want, slab_resident_free_count(slab));
+    for (size_t word = slab->search_word; taken < want; word++) {
+        uintptr_t word_start = slab->first + word * 64 * block_bytes;
+        uint64_t left = slab->bitmap[word];
+        for (; left != 0 && taken < want; left &= left - 1) {
+            size_t bit = (size_t)__builtin_ctzll(left);
+            blocks[taken] = (void *)(word_start + bit * block_bytes);
+            if (slab_block_is_resident(slab, blocks[taken])) {
+                slab->bitmap[word] &= ~(1ull << bit);
+                taken++;
             }
         }
     }
-    return 0;
+    slab->free_count = (uint16_t)(slab->free_count - taken);
+    return taken;
+}
+
+// The limit allows no more pages: looks for blocks whose pages are still there.  As many at a time as
+// are wanted, because a program at its limit passes by many slabs that have none.
+static HAK_COLD size_t take_resident_of_class(struct slab_class *class, void **blocks, size_t want)
+{
+    size_t taken = 0;
+    for (int list = 0; list < SLAB_LIST_COUNT_PARTIAL; list++) {
+        struct slab *next = NULL;
+        for (struct slab *slab = class->list[list]; slab != NULL && taken < want; slab = next) {
+            next = (struct slab *)(void *)slab->span.next;
+            size_t count = take_resident(slab, blocks + taken, want - taken);
+            if (count != 0) {
+                replace(slab);
+            }
+            taken += count;
+        }
+    }
+    return taken;
 }
 
 static size_t take_from_class(struct slab_class *class, void **blocks, size_t want)
@@ -297,7 +307,7 @@ static size_t take_from_class(struct slab_class *class, void **blocks, size_t wa
         replace(slab);
         return taken;
     }
-    return take_resident_of_class(class, blocks);
+    return take_resident_of_class(class, blocks, want);
 }
 
 size_t slab_refill(struct slab_owner *owner, class_id cls, void **blocks, size_t want)

@@ -68,7 +68,9 @@ struct slab_owner {
     struct slab *detached;  // out of refill's sight while their pages are purged
     bool is_purging;
     size_t emptied_bytes;  // pages that became empty inside slabs since the last purge, at most
-    size_t taken_bytes;    // in blocks that are out of the slabs
+    // In blocks that are out of the slabs.  The sums of the classes would tell, but they lie in as many
+    // cache lines, and each flush asks whether a purge is due.
+    size_t taken_bytes;
     size_t refill_count;
     size_t flush_count;
 };

@@ -14,6 +14,13 @@ static inline uint64_t bits_between(size_t low, size_t high)
     return (~0ull << low) & (~0ull >> (63 - high));
 }
 
+// The lowest run of set bits of a word that has one: the carry of the addition clears it.
+static inline uint64_t bits_lowest_run(uint64_t word)
+{
+    uint64_t lowest = word & (~word + 1);
+    return word & ~(word + lowest);
+}
+
 static inline void bits_set_first(uint64_t *words, size_t count)
 {
     size_t whole = count / 64;

@@ -2,6 +2,7 @@
 #include "backend/slab_purge.h"
 
 #include "backend/slab_bits.h"
+#include "base/check.h"
 #include "os/os_memory.h"
 #include "policy/gates.h"
 #include "stats/budget.h"
@@ -45,19 +46,53 @@ bool slab_unpurge(struct slab *slab, void *const *blocks, size_t count)
     return true;
 }
 
-// Is every block free that touches bytes [start, start + bytes) of the slab?
-static bool range_is_free(const struct slab *slab, size_t start, size_t bytes)
+// The blocks first .. end - 1 of a slab.
+struct block_range {
+    size_t first;
+    size_t end;
+};
+
+// Those that touch bytes [start, start + bytes) of the slab.
+static inline struct block_range blocks_touching(const struct slab *slab, size_t start,
+                                                 size_t bytes)
 {
-    size_t block_bytes = size_class_bytes(slab->cls);
     size_t colour = slab->first - slab->span.base;
-    size_t end = colour + slab->capacity * block_bytes;  // of the last block
+    size_t end = colour + slab->capacity * size_class_bytes(slab->cls);  // of the last block
     size_t low = max_size(start, colour);
     size_t high = min_size(start + bytes, end);
     if (low >= high) {
-        return true;
+        return (struct block_range){0, 0};
     }
-    return bits_are_all_set(slab->bitmap, size_class_index(slab->cls, low - colour),
-                            size_class_index(slab->cls, high - 1 - colour));
+    return (struct block_range){size_class_index(slab->cls, low - colour),
+                                size_class_index(slab->cls, high - 1 - colour) + 1};
+}
+
+// Is every block free that touches bytes [start, start + bytes) of the slab?
+static bool range_is_free(const struct slab *slab, size_t start, size_t bytes)
+{
+    struct block_range range = blocks_touching(slab, start, bytes);
+    return range.first == range.end || bits_are_all_set(slab->bitmap, range.first, range.end - 1);
+}
+
+// All blocks that touch a purged granule are free: those are the others of the free ones.
+size_t slab_resident_free_count(const struct slab *slab)
+{
+    unsigned shift = slab_granule_shift(slab);
+    size_t purged_count = 0;
+    size_t counted_end = 0;  // a block may touch two runs
+    for (uint64_t left = slab->purged; left != 0; left &= ~bits_lowest_run(left)) {
+        uint64_t run = bits_lowest_run(left);
+        size_t start = (size_t)__builtin_ctzll(run) << shift;
+        size_t bytes = (size_t)__builtin_popcountll(run) << shift;
+        struct block_range range = blocks_touching(slab, start, bytes);
+        size_t first = max_size(range.first, counted_end);
+        if (first < range.end) {
+            purged_count += range.end - first;
+            counted_end = range.end;
+        }
+    }
+    hak_assert(purged_count <= slab->free_count);
+    return slab->free_count - purged_count;
 }
 
 // The granules that are free and not yet purged.
@@ -112,12 +147,10 @@ static void purge_pending(struct slab *slab)
     unsigned shift = slab_granule_shift(slab);
     uint64_t granules = slab->pending;
     while (granules != 0) {
-        unsigned start = (unsigned)__builtin_ctzll(granules);
-        uint64_t after = ~(granules >> start);
-        unsigned length = after != 0 ? (unsigned)__builtin_ctzll(after) : 64;
-        uint64_t run = bits_between(start, start + length - 1);
-        if (os_purge((void *)(slab->span.base + ((size_t)start << shift)),
-                     (size_t)length << shift) != 0) {
+        uint64_t run = bits_lowest_run(granules);
+        size_t start = (size_t)__builtin_ctzll(run) << shift;
+        size_t bytes = (size_t)__builtin_popcountll(run) << shift;
+        if (os_purge((void *)(slab->span.base + start), bytes) != 0) {
             slab->pending &= ~run;
         }
         granules &= ~run;

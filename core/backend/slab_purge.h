@@ -29,6 +29,9 @@ HAK_COLD bool slab_unpurge(struct slab *slab, void *const *blocks, size_t count)
 // Does the block touch no purged granule?
 bool slab_block_is_resident(const struct slab *slab, const void *block);
 
+// How many free blocks touch none.  Costs a few steps a run of purged granules.  Under the lock.
+size_t slab_resident_free_count(const struct slab *slab);
+
 // The bytes of granules that became empty when `block` was marked free.  Under the lock.
 size_t slab_emptied_bytes(const struct slab *slab, const void *block);
 

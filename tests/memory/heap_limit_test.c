@@ -1,6 +1,7 @@
 // The heap limit: over it malloc returns NULL with ENOMEM after trying to purge and asking the
 // callback, and the program goes on.  Run with HAKMEM_LIMIT=64MiB.
 // SPDX-License-Identifier: MIT
+#include "block_chain.h"
 #include "test_check.h"
 
 #include "hakmem.h"
@@ -33,36 +34,6 @@ static struct {
     void *ballast;
 } callback_state;
 
-struct chain {
-    struct chain *next;
-};
-
-static size_t take_until_null(struct chain **chain, size_t bytes)
-{
-    size_t count = 0;
-    for (;;) {
-        errno = 0;
-        struct chain *block = malloc(hidden(bytes));
-        if (block == NULL) {
-            EXPECT(errno == ENOMEM);
-            return count;
-        }
-        memset(block, 1, bytes);
-        block->next = *chain;
-        *chain = block;
-        count++;
-    }
-}
-
-static void give_all(struct chain *chain)
-{
-    while (chain != NULL) {
-        struct chain *next = chain->next;
-        free(chain);
-        chain = next;
-    }
-}
-
 static size_t committed_bytes(void)
 {
     struct hak_stats stats = {.struct_bytes = sizeof(stats)};
@@ -73,12 +44,12 @@ static size_t committed_bytes(void)
 static void blocks_of_a_size_fill_the_limit(size_t bytes)
 {
     for (int i = 0; i < 3; i++) {
-        struct chain *chain = NULL;
-        size_t count = take_until_null(&chain, bytes);
+        struct block_chain *chain = NULL;
+        size_t count = chain_take_until_null(&chain, bytes);
         EXPECT_AT_MOST(count * bytes, LIMIT_BYTES);
         EXPECT(count * bytes >= LIMIT_BYTES / 4 * 3);
         EXPECT_AT_MOST(committed_bytes(), LIMIT_BYTES);
-        give_all(chain);
+        chain_give_all(&chain);
     }
 }
 
@@ -101,11 +72,10 @@ static void a_block_above_the_limit_is_refused(void)
 
 static void freed_memory_makes_room_for_other_sizes(void)
 {
-    struct chain *chain = NULL;
+    struct block_chain *chain = NULL;
     for (size_t bytes = 16; bytes <= MEDIUM_BYTES; bytes *= 5) {
-        (void)take_until_null(&chain, bytes);
-        give_all(chain);
-        chain = NULL;
+        (void)chain_take_until_null(&chain, bytes);
+        chain_give_all(&chain);
     }
     void *large = malloc(hidden(LIMIT_BYTES / 10 * 8));
     EXPECT(large != NULL);
@@ -162,12 +132,11 @@ static void a_callback_that_frees_nothing_does_not_loop(void)
 
 static void *fill_from_a_thread(void *unused)
 {
-    struct chain *chain = NULL;
+    struct block_chain *chain = NULL;
     for (int i = 0; i < 20; i++) {
-        (void)take_until_null(&chain, MEDIUM_BYTES);
+        (void)chain_take_until_null(&chain, MEDIUM_BYTES);
         EXPECT_AT_MOST(committed_bytes(), LIMIT_BYTES + BUSY_SLACK_BYTES);
-        give_all(chain);
-        chain = NULL;
+        chain_give_all(&chain);
     }
     return unused;
 }

@@ -1,13 +1,13 @@
 // Running out of address space is survivable at every point: NULL with ENOMEM, nothing printed, and
 // after freeing everything there is as much as before.
 // SPDX-License-Identifier: MIT
+#include "block_chain.h"
 #include "process_memory.h"
 #include "random_stream.h"
 #include "test_check.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -24,43 +24,12 @@ enum {
 
 static size_t sweep_index;
 
-// A list of blocks linked through themselves needs no memory of its own.
-struct chain {
-    struct chain *next;
-};
-
 static void limit_room(size_t room_bytes)
 {
     struct rlimit limit;
     REQUIRE(getrlimit(RLIMIT_AS, &limit) == 0);
     limit.rlim_cur = process_vsz_bytes() + room_bytes;
     REQUIRE(setrlimit(RLIMIT_AS, &limit) == 0);
-}
-
-static size_t take_until_null(struct chain **chain, size_t bytes)
-{
-    size_t count = 0;
-    for (;;) {
-        errno = 0;
-        struct chain *block = malloc(hidden(bytes));
-        if (block == NULL) {
-            EXPECT(errno == ENOMEM);
-            return count;
-        }
-        memset(block, 1, bytes);
-        block->next = *chain;
-        *chain = block;
-        count++;
-    }
-}
-
-static void give_all(struct chain **chain)
-{
-    while (*chain != NULL) {
-        struct chain *next = (*chain)->next;
-        free(*chain);
-        *chain = next;
-    }
 }
 
 static void everything_else_fails_softly(void)
@@ -76,13 +45,13 @@ static void everything_else_fails_softly(void)
 static void memory_ends_and_comes_back(void)
 {
     size_t first_count = 0;
-    struct chain *chain = NULL;
+    struct block_chain *chain = NULL;
     limit_room(ROOM_BYTES);
     for (int i = 0; i < CYCLE_COUNT; i++) {
-        size_t big_count = take_until_null(&chain, BIG_BYTES);
-        (void)take_until_null(&chain, SMALL_BYTES);
+        size_t big_count = chain_take_until_null(&chain, BIG_BYTES);
+        (void)chain_take_until_null(&chain, SMALL_BYTES);
         everything_else_fails_softly();
-        give_all(&chain);
+        chain_give_all(&chain);
         if (i == 0) {
             first_count = big_count;
             EXPECT(first_count * BIG_BYTES >= ROOM_BYTES / 4 * 3);
@@ -94,32 +63,32 @@ static void memory_ends_and_comes_back(void)
 static void small_blocks_end_and_come_back(void)
 {
     size_t first_count = 0;
-    struct chain *chain = NULL;
+    struct block_chain *chain = NULL;
     limit_room(ROOM_BYTES / 4);
     for (int i = 0; i < CYCLE_COUNT; i++) {
-        size_t count = take_until_null(&chain, SMALL_BYTES);
-        give_all(&chain);
+        size_t count = chain_take_until_null(&chain, SMALL_BYTES);
+        chain_give_all(&chain);
         first_count = i == 0 ? count : first_count;
         EXPECT(count >= first_count / 10 * 9);
     }
     EXPECT(first_count * SMALL_BYTES >= ROOM_BYTES / 4 / 2);
 }
 
-static size_t take_mixed_until_out(struct chain **chain, struct random_stream *random)
+static size_t take_mixed_until_out(struct block_chain **chain, struct random_stream *random)
 {
     size_t count = 0;
     for (size_t failed_count = 0; failed_count < 20;) {
-        size_t bytes = sizeof(struct chain) + random_below(random, 60) * random_below(random, 60) *
-                                                  random_below(random, 100);
+        size_t bytes = sizeof(struct block_chain) + random_below(random, 60) *
+                                                        random_below(random, 60) *
+                                                        random_below(random, 100);
         errno = 0;
-        struct chain *block = malloc(bytes);
+        struct block_chain *block = malloc(bytes);
         if (block == NULL) {
             EXPECT(errno == ENOMEM);
             failed_count++;
             continue;
         }
-        block->next = *chain;
-        *chain = block;
+        chain_push(chain, block);
         count++;
     }
     return count;
@@ -128,12 +97,12 @@ static size_t take_mixed_until_out(struct chain **chain, struct random_stream *r
 // Whatever the limit cuts off: what could be had once can be had again when all is free.
 static void mixed_blocks_end_and_come_back(void)
 {
-    struct chain *chain = NULL;
+    struct block_chain *chain = NULL;
     size_t first_count = 0;
     for (int i = 0; i < CYCLE_COUNT; i++) {
         struct random_stream random = {.state = sweep_index};
         size_t count = take_mixed_until_out(&chain, &random);
-        give_all(&chain);
+        chain_give_all(&chain);
         first_count = i == 0 ? count : first_count;
         // The sizes share the little room otherwise each time, so this is not exact.
         (void)check_at_most(first_count / 4, count, "cycle", i, "a quarter of the first count");

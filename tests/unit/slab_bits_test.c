@@ -28,6 +28,19 @@ static void bits_between_are_set_and_no_others(void **state)
     }
 }
 
+static void the_lowest_run_ends_where_a_clear_bit_follows(void **state)
+{
+    (void)state;
+    for (size_t low = 0; low < 64; low++) {
+        for (size_t high = low; high < 64; high++) {
+            uint64_t run = bits_between(low, high);
+            uint64_t above = high < 62 ? bits_between(high + 2, 63) : 0;
+            assert_int_equal(bits_lowest_run(run), run);
+            assert_int_equal(bits_lowest_run(run | above), run);
+        }
+    }
+}
+
 static void the_first_bits_are_set_and_the_words_behind_untouched(void **state)
 {
     (void)state;
@@ -106,6 +119,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bits_between_are_set_and_no_others),
+        cmocka_unit_test(the_lowest_run_ends_where_a_clear_bit_follows),
         cmocka_unit_test(the_first_bits_are_set_and_the_words_behind_untouched),
         cmocka_unit_test(the_bits_behind_in_the_last_word_are_cleared),
         cmocka_unit_test(one_clear_bit_anywhere_in_a_range_is_seen),

@@ -176,6 +176,75 @@ static void the_limit_holds_for_purged_pages_too(void **state)
     assert_int_equal(slab->purged, 0);
 }
 
+// A full slab, of which only every second block of one quarter stays taken.
+static struct slab *add_slab_used_in_a_quarter(class_id cls, size_t quarter)
+{
+    struct slab *slab = add_full_slab(cls);
+    size_t capacity = slab->capacity;
+    for (size_t i = 0; i < capacity; i++) {
+        if (i * 4 / capacity != quarter || i % 2 != 0) {
+            slab_flush(&owner, &blocks[i], 1);
+        }
+    }
+    return slab;
+}
+
+// Looked at block by block.
+static size_t count_resident_free(const struct slab *slab)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < slab->capacity; i++) {
+        const void *block = (void *)(slab->first + i * size_class_bytes(slab->cls));
+        count += slab_block_is_free(block) && slab_block_is_resident(slab, block);
+    }
+    return count;
+}
+
+static size_t take_resident_in_batches(class_id cls, size_t batch_count)
+{
+    size_t taken = 0;
+    size_t count = 0;
+    while ((count = slab_refill(&owner, cls, blocks + taken, batch_count)) != 0) {
+        for (size_t i = taken; i < taken + count; i++) {
+            assert_true(slab_block_is_resident(slab_of(blocks[i]), blocks[i]));
+        }
+        taken += count;
+    }
+    return taken;
+}
+
+static void check_resident_blocks(class_id cls)
+{
+    struct slab *slabs[] = {add_slab_used_in_a_quarter(cls, 0), add_slab_used_in_a_quarter(cls, 1),
+                            add_slab_used_in_a_quarter(cls, 3)};
+    size_t free_count = owner.classes[cls].free_count;
+    size_t resident_count = 0;
+    assert_true(slab_purge(&owner) > 0);
+    for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++) {
+        assert_int_equal(slab_resident_free_count(slabs[i]), count_resident_free(slabs[i]));
+        resident_count += count_resident_free(slabs[i]);
+    }
+    assert_true(resident_count < free_count);
+    budget_add(&budget.limit_bytes, budget_read(&budget.committed_bytes));
+    for (size_t batch_count = 1; batch_count < 100; batch_count += 13) {
+        size_t taken = take_resident_in_batches(cls, batch_count);
+        assert_int_equal(taken, resident_count);
+        assert_int_equal(owner.classes[cls].free_count, free_count - taken);
+        slab_flush(&owner, blocks, taken);  // dies of a block that was handed out twice
+    }
+    budget_subtract(&budget.limit_bytes, budget_read(&budget.limit_bytes));
+    assert_int_equal(owner.classes[cls].free_count, free_count);
+}
+
+static void all_resident_blocks_can_be_had_under_a_full_limit_and_no_others(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {16, 48, 64, 224, 1000, 5000, 6144, 20000};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        check_resident_blocks(size_class_of(sizes[i]));
+    }
+}
+
 static void a_purged_slab_that_becomes_empty_is_counted_whole(void **state)
 {
     (void)state;
@@ -292,6 +361,7 @@ int main(void)
         PURGE_TEST(a_full_slab_and_a_little_are_not_worth_a_purge),
         PURGE_TEST(a_refused_purge_changes_nothing_and_is_tried_again),
         PURGE_TEST(the_limit_holds_for_purged_pages_too),
+        PURGE_TEST(all_resident_blocks_can_be_had_under_a_full_limit_and_no_others),
         PURGE_TEST(a_purged_slab_that_becomes_empty_is_counted_whole),
         PURGE_TEST(each_free_tells_the_pages_that_it_emptied),
         PURGE_TEST(a_purge_is_due_once_enough_pages_are_empty),
