@@ -62,7 +62,7 @@ static void print_markdown(const struct gate_row *row)
     (void)printf(" | %s | %s | ", when_words[gate->when], status_words[gate->status]);
     table_print_cell(stdout, gate->help);
     if (gate->record[0] != '\0') {
-        (void)printf(" ([record](../analysis/%s))", gate->record);
+        (void)printf(" ([record](../../%s))", gate->record);
     }
     (void)puts(" |");
 }

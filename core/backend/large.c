@@ -152,6 +152,7 @@ static struct large *take_cached(const struct large_request *request, size_t byt
 static void record_live(void *base, size_t bytes, const struct large_request *request)
 {
     struct large *record = record_of(base);
+    page_map_count_records((uintptr_t)base, 1);
     record->span.base = (uintptr_t)base;
     record->mapped_bytes = bytes;
     make_live(record, request);

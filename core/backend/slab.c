@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "backend/slab.h"
 
-#include "backend/slab_bits.h"
 #include "backend/slab_purge.h"
+#include "base/bit_runs.h"
 #include "base/check.h"
 #include "os/os_memory.h"
 #include "os/os_process.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "backend/slab_purge.h"
 
-#include "backend/slab_bits.h"
+#include "base/bit_runs.h"
 #include "base/check.h"
 #include "os/os_memory.h"
 #include "policy/gates.h"
+#include "region/page_heap.h"
 #include "stats/budget.h"
 
 enum {
@@ -146,6 +147,7 @@ static void purge_pending(struct slab *slab)
 {
     unsigned shift = slab_granule_shift(slab);
     uint64_t granules = slab->pending;
+    page_heap_avoid_huge(&slab->span);
     while (granules != 0) {
         uint64_t run = bits_lowest_run(granules);
         size_t start = (size_t)__builtin_ctzll(run) << shift;

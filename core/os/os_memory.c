@@ -92,6 +92,17 @@ void os_populate(void *address, size_t bytes)
     (void)counted_call(SYS_madvise, address, bytes, POPULATE_WRITE, 0, 0);
 }
 
+// A page of page-table entries, of eight bytes each, maps one.
+size_t os_huge_page_bytes(void)
+{
+    return os_page_bytes() / 8 * os_page_bytes();
+}
+
+void os_want_huge_pages(void *address, size_t bytes)
+{
+    (void)counted_call(SYS_madvise, address, bytes, MADV_HUGEPAGE, 0, 0);
+}
+
 void os_avoid_huge_pages(void *address, size_t bytes)
 {
     (void)counted_call(SYS_madvise, address, bytes, MADV_NOHUGEPAGE, 0, 0);

@@ -33,6 +33,12 @@ void os_populate(void *address, size_t bytes);
 // No access from here on: a guard.
 int os_guard(void *address, size_t bytes);
 
+// The size of a huge page of this kernel's page size.
+size_t os_huge_page_bytes(void);
+
+// Lets the kernel back the range with huge pages.
+void os_want_huge_pages(void *address, size_t bytes);
+
 // Keeps the kernel from backing the range with huge pages, where it would do so unasked.
 void os_avoid_huge_pages(void *address, size_t bytes);
 

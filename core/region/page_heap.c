@@ -1,176 +1,65 @@
 // SPDX-License-Identifier: MIT
 #include "region/page_heap.h"
 
+#include "base/bit_runs.h"
 #include "base/bits.h"
 #include "base/check.h"
 #include "os/os_memory.h"
 #include "os/os_thread.h"
+#include "policy/gates.h"
+#include "region/free_spans.h"
 #include "stats/budget.h"
 
 #include <errno.h>
 
 enum {
-    EXACT_BIN_COUNT = 32,  // spans of 1 to 32 units have a bin for each length
-    BIN_COUNT = EXACT_BIN_COUNT + 4 * 10,
     ARENA_BYTES_FIRST = 4 << 20,
     ARENA_BYTES_MOST = 64 << 20,
-    ARENA_ALIGN_BYTES = 2 << 20,  // a huge page
-};
-
-// Free spans of one kind by length, and a bit for each bin that has any.
-struct span_bins {
-    struct span *list[BIN_COUNT];
-    uint64_t occupied[2];
 };
 
 // Guarded by page_heap.lock, except dirty_bytes, which others read.
+//
+// Invariant of a huge chunk: it is clean as a whole or not at all, because the first touch makes all
+// of it resident.  So its clean part is never cut: what isn't wanted of it becomes dirty.
 static struct {
     struct lock lock;
-    struct lock growth_lock;   // taken before `lock`
-    struct span_bins bins[2];  // [is_dirty]
+    struct lock growth_lock;  // taken before `lock`
+    struct free_spans free;
     size_t next_arena_bytes;
-    struct span *under_way;  // out of the bins while they are purged
+    struct span *under_way;  // out of the free spans while they are purged
     _Atomic size_t dirty_bytes;
 } page_heap;
-
-// The bin that holds spans of this length; from bin + 1 on every span is longer.
-static size_t bin_of(size_t unit_count)
-{
-    if (unit_count <= EXACT_BIN_COUNT) {
-        return unit_count - 1;
-    }
-    unsigned shift = log2_floor(unit_count);
-    size_t bin = EXACT_BIN_COUNT + (shift - 5) * 4 + ((unit_count >> (shift - 2)) & 3);
-    return min_size(bin, BIN_COUNT - 1);
-}
-
-static struct span *last_unit_of(struct span *span)
-{
-    return (struct span *)((char *)span + (span->unit_count - 1) * (size_t)UNIT_RECORD_BYTES);
-}
-
-static void bins_remove(struct span *span)
-{
-    struct span_bins *bins = &page_heap.bins[span->is_dirty];
-    size_t bin = bin_of(span->unit_count);
-    span_list_remove(&bins->list[bin], span);
-    if (bins->list[bin] == NULL) {
-        bins->occupied[bin / 64] &= ~(1ull << (bin % 64));
-    }
-}
-
-static void bins_insert(struct span *span)
-{
-    struct span_bins *bins = &page_heap.bins[span->is_dirty];
-    size_t bin = bin_of(span->unit_count);
-    span_list_push(&bins->list[bin], span);
-    bins->occupied[bin / 64] |= 1ull << (bin % 64);
-}
-
-static void set_free(struct span *span, size_t unit_count, bool is_dirty)
-{
-    span->unit_count = (uint16_t)unit_count;
-    span->head_distance = 0;
-    span->state = SPAN_FREE;
-    span->is_dirty = is_dirty;
-    struct span *last = last_unit_of(span);
-    last->unit_count = (uint16_t)unit_count;
-    last->head_distance = (uint16_t)(unit_count - 1);
-    last->state = SPAN_FREE;
-    last->is_dirty = is_dirty;
-}
-
-// The free span of the same kind that ends just before `span`, or NULL.  Spans of different zones
-// are never merged: their records are not neighbours.
-static struct span *mergeable_before(const struct span *span, bool is_dirty)
-{
-    if (page_map_unit_index(span->base) == 0) {
-        return NULL;
-    }
-    struct span *last = span_of_unit(span->base - UNIT_BYTES);
-    if (last->state != SPAN_FREE || last->is_dirty != is_dirty) {
-        return NULL;
-    }
-    return (struct span *)((char *)last - (size_t)last->head_distance * UNIT_RECORD_BYTES);
-}
-
-static struct span *mergeable_after(const struct span *span, bool is_dirty)
-{
-    uintptr_t end = span->base + (uintptr_t)span->unit_count * UNIT_BYTES;
-    if (page_map_unit_index(end) == 0) {
-        return NULL;
-    }
-    struct span *next = span_of_unit(end);
-    return (next->state == SPAN_FREE && next->is_dirty == is_dirty) ? next : NULL;
-}
-
-// Makes `span` free and merges it with its neighbours.
-static void insert_free(struct span *span, bool is_dirty)
-{
-    size_t unit_count = span->unit_count;
-    struct span *after = mergeable_after(span, is_dirty);
-    if (after != NULL) {
-        bins_remove(after);
-        unit_count += after->unit_count;
-        after->state = SPAN_NONE;
-    }
-    struct span *before = mergeable_before(span, is_dirty);
-    if (before != NULL) {
-        bins_remove(before);
-        last_unit_of(before)->state = SPAN_NONE;
-        unit_count += before->unit_count;
-        span->state = SPAN_NONE;
-        span = before;
-    }
-    set_free(span, unit_count, is_dirty);
-    bins_insert(span);
-}
-
-// The shortest bin of `bins` from `bin` on that has a span, or BIN_COUNT.
-static size_t next_occupied(const struct span_bins *bins, size_t bin)
-{
-    for (size_t word = bin / 64; word < 2; word++) {
-        uint64_t bits = bins->occupied[word];
-        if (word == bin / 64) {
-            bits &= ~0ull << (bin % 64);
-        }
-        if (bits != 0) {
-            return word * 64 + (size_t)__builtin_ctzll(bits);
-        }
-    }
-    return BIN_COUNT;
-}
-
-static struct span *find_free(const struct span_bins *bins, size_t unit_count)
-{
-    for (size_t bin = next_occupied(bins, bin_of(unit_count)); bin < BIN_COUNT;
-         bin = next_occupied(bins, bin + 1)) {
-        for (struct span *span = bins->list[bin]; span != NULL; span = span->next) {
-            if (span->unit_count >= unit_count) {
-                return span;
-            }
-        }
-    }
-    return NULL;
-}
 
 static void insert_arena_part(uintptr_t base, size_t bytes)
 {
     struct span *span = span_of_unit(base);
     span->base = base;
     span->unit_count = (uint16_t)(bytes / UNIT_BYTES);
-    insert_free(span, false);
+    free_spans_insert(&page_heap.free, span, false);
 }
 
-static void insert_arena(uintptr_t base, size_t bytes)
+// Notes which chunks were asked to be huge.  Under the lock.
+static void mark_huge(uintptr_t base, size_t bytes)
 {
-    uintptr_t zone_end = align_up(base + 1, (uintptr_t)1 << ZONE_SHIFT);
-    size_t first_bytes = min_size(bytes, zone_end - base);
+    for (uintptr_t chunk = base; chunk < base + bytes; chunk += CHUNK_BYTES) {
+        atomic_fetch_or_explicit(&page_map_chunk_bits(chunk)->huge[chunk_word(chunk)],
+                                 chunk_bit(chunk), memory_order_relaxed);
+    }
+}
+
+static void insert_arena(uintptr_t base, size_t bytes, bool is_huge)
+{
     lock_take(&page_heap.lock);
     page_map_set(base, bytes / UNIT_BYTES, 0);  // a freed large block may have been here
-    insert_arena_part(base, first_bytes);
-    if (first_bytes < bytes) {
-        insert_arena_part(zone_end, bytes - first_bytes);
+    if (is_huge) {
+        mark_huge(base, bytes);
+    }
+    // In parts that are never merged: see free_spans.h.
+    uintptr_t part_bytes = is_huge ? WINDOW_BYTES : (uintptr_t)1 << ZONE_SHIFT;
+    for (uintptr_t part = base; part < base + bytes;) {
+        uintptr_t part_end = min_size(align_up(part + 1, part_bytes), base + bytes);
+        insert_arena_part(part, part_end - part);
+        part = part_end;
     }
     page_heap.next_arena_bytes = min_size(2 * bytes, ARENA_BYTES_MOST);
     lock_give(&page_heap.lock);
@@ -179,12 +68,20 @@ static void insert_arena(uintptr_t base, size_t bytes)
 // Maps an arena that the page map covers, or returns NULL.
 static char *map_arena(size_t bytes)
 {
-    char *arena = os_map(bytes, bytes >= ARENA_BYTES_FIRST ? ARENA_ALIGN_BYTES : UNIT_BYTES);
+    char *arena = os_map(bytes, bytes >= ARENA_BYTES_FIRST ? CHUNK_BYTES : UNIT_BYTES);
     if (arena != NULL && !page_map_extend((uintptr_t)arena, bytes)) {
         (void)os_unmap(arena, bytes);
         arena = NULL;
     }
     return arena;
+}
+
+// Is the heap big enough for huge pages to pay?
+static bool wants_huge_pages(uintptr_t base, size_t bytes)
+{
+    uint64_t from_bytes = gate_live(&gates.huge_pages);
+    return from_bytes != 0 && budget_read(&budget.committed_bytes) >= from_bytes &&
+           os_huge_page_bytes() == CHUNK_BYTES && (base | bytes) % CHUNK_BYTES == 0;
 }
 
 // Adds an arena of at least `unit_count` units; smaller ones are tried where the address space is
@@ -201,31 +98,16 @@ static bool add_arena(size_t unit_count, size_t wanted_bytes)
     if (arena == NULL) {
         return false;
     }
-    os_avoid_huge_pages(arena, bytes);
+    bool is_huge = wants_huge_pages((uintptr_t)arena, bytes);
+    if (is_huge) {
+        os_want_huge_pages(arena, bytes);
+    } else {
+        os_avoid_huge_pages(arena, bytes);
+    }
     budget_add(&budget.mapped_bytes, bytes);
-    insert_arena((uintptr_t)arena, bytes);
+    page_map_count_records((uintptr_t)arena, bytes);
+    insert_arena((uintptr_t)arena, bytes, is_huge);
     return true;
-}
-
-// Cuts the first `unit_count` units off a free span; the rest stays free.
-static void carve(struct span *span, size_t unit_count)
-{
-    bins_remove(span);
-    bool is_dirty = span->is_dirty;
-    size_t rest_count = span->unit_count - unit_count;
-    if (rest_count != 0) {
-        last_unit_of(span)->state = SPAN_NONE;
-        struct span *rest = span_of_unit(span->base + unit_count * UNIT_BYTES);
-        rest->base = span->base + unit_count * UNIT_BYTES;
-        set_free(rest, rest_count, is_dirty);
-        bins_insert(rest);
-    }
-    span->unit_count = (uint16_t)unit_count;
-    for (size_t i = 0; i < unit_count; i++) {
-        struct span *unit = span_of_unit(span->base + i * UNIT_BYTES);
-        unit->state = SPAN_USED;
-        unit->head_distance = (uint16_t)i;
-    }
 }
 
 // Under the lock.
@@ -238,28 +120,91 @@ static void count_dirty(size_t bytes, int sign)
 // A span of pages that the budget has as dirty, or NULL.
 static struct span *take_dirty(size_t unit_count)
 {
-    size_t bytes = unit_count * UNIT_BYTES;
     lock_take(&page_heap.lock);
-    struct span *span = find_free(&page_heap.bins[true], unit_count);
+    struct span *span = free_spans_find(&page_heap.free, unit_count, true);
     if (span != NULL) {
-        count_dirty(bytes, -1);
-        carve(span, unit_count);
+        count_dirty(unit_count * UNIT_BYTES, -1);
+        free_spans_carve(&page_heap.free, span, unit_count);
     }
     lock_give(&page_heap.lock);
     return span;
+}
+
+// Carves whole chunks out of a clean huge span; what isn't wanted of the last one becomes dirty.  False:
+// the limit doesn't allow so much, and nothing was done.  Under the lock.
+static bool carve_chunks(struct span *span, size_t unit_count)
+{
+    size_t whole_count = align_up(unit_count, CHUNK_UNIT_COUNT);
+    size_t rest_bytes = (whole_count - unit_count) * UNIT_BYTES;
+    if (!budget_commit(rest_bytes)) {
+        return false;
+    }
+    hak_assert(span->base % CHUNK_BYTES == 0);
+    free_spans_carve(&page_heap.free, span, whole_count);
+    span->is_dirty = true;
+    if (rest_bytes != 0) {
+        struct span *rest = span_split(span, unit_count);
+        count_dirty(rest_bytes, 1);
+        free_spans_insert(&page_heap.free, rest, true);
+    }
+    return true;
+}
+
+// The chunks of the window around `address` are huge no longer; returns which ones were.  Under the
+// lock.
+static uint32_t forget_huge(uintptr_t address)
+{
+    return atomic_exchange_explicit(&page_map_chunk_bits(address)->huge[chunk_word(address)], 0,
+                                    memory_order_relaxed);
+}
+
+// Tells the system so.  The caller holds no lock.
+static void avoid_huge_pages(uintptr_t address, uint32_t chunks)
+{
+    uintptr_t window = align_down(address, WINDOW_BYTES);
+    while (chunks != 0) {
+        uint64_t run = bits_lowest_run(chunks);
+        os_avoid_huge_pages((void *)(window + (uintptr_t)__builtin_ctzll(run) * CHUNK_BYTES),
+                            (size_t)__builtin_popcountll(run) * CHUNK_BYTES);
+        chunks &= ~(uint32_t)run;
+    }
+}
+
+// All of a huge span lies in one window.
+void page_heap_avoid_huge(const struct span *span)
+{
+    if (page_map_is_huge(span->base)) {
+        lock_take(&page_heap.lock);
+        uint32_t chunks = forget_huge(span->base);
+        lock_give(&page_heap.lock);
+        avoid_huge_pages(span->base, chunks);
+    }
 }
 
 // A span of pages that the caller has committed, or NULL.  *arena_bytes: how long the next arena
 // should be.
 static struct span *take_clean(size_t unit_count, size_t *arena_bytes)
 {
+    uint32_t former_chunks = 0;
     lock_take(&page_heap.lock);
-    struct span *span = find_free(&page_heap.bins[false], unit_count);
-    if (span != NULL) {
-        carve(span, unit_count);
+    struct span *span = free_spans_find(&page_heap.free, unit_count, false);
+    bool is_huge = span != NULL && page_map_is_huge(span->base);
+    if (is_huge && !carve_chunks(span, unit_count)) {
+        former_chunks = forget_huge(span->base);
+        is_huge = false;
+    }
+    if (span != NULL && !is_huge) {
+        free_spans_carve(&page_heap.free, span, unit_count);
     }
     *arena_bytes = page_heap.next_arena_bytes;
     lock_give(&page_heap.lock);
+    if (is_huge) {
+        // All of the last chunk at once, so that the budget tells the truth where the system has no
+        // huge page to give.
+        os_populate((void *)span->base, align_up(unit_count * UNIT_BYTES, CHUNK_BYTES));
+    } else if (former_chunks != 0) {
+        avoid_huge_pages(span->base, former_chunks);
+    }
     return span;
 }
 
@@ -303,24 +248,45 @@ void page_heap_give(struct span *span)
     page_map_set(span->base, span->unit_count, 0);
     lock_take(&page_heap.lock);
     count_dirty(bytes, 1);
-    insert_free(span, true);
+    free_spans_insert(&page_heap.free, span, true);
     lock_give(&page_heap.lock);
 }
 
-// Takes the longest dirty span out of the bins, as if used, or returns NULL.
-static struct span *take_longest_dirty(void)
+// Makes the part of a used span that isn't `[start, end)` free and dirty again; returns that part.
+// Under the lock.
+static struct span *trim(struct span *span, uintptr_t start, uintptr_t end)
 {
-    struct span_bins *bins = &page_heap.bins[true];
-    for (int word = 1; word >= 0; word--) {
-        if (bins->occupied[word] != 0) {
-            struct span *span = bins->list[word * 64 + (int)log2_floor(bins->occupied[word])];
-            bins_remove(span);
-            span->state = SPAN_USED;
-            last_unit_of(span)->state = SPAN_USED;
-            return span;
-        }
+    struct span *part = span;
+    if (start > span->base) {
+        part = span_split(span, (start - span->base) / UNIT_BYTES);
+        free_spans_insert(&page_heap.free, span, true);
     }
-    return NULL;
+    if (end < span_end(part)) {
+        struct span *rest = span_split(part, (end - part->base) / UNIT_BYTES);
+        free_spans_insert(&page_heap.free, rest, true);
+    }
+    return part;
+}
+
+// Takes the longest dirty span, as if used, or returns NULL.  Of a huge one only the whole chunks;
+// where there is none, the window that it lies in is huge no longer, and *former_chunks says which of
+// its chunks were.  Under the lock.
+static struct span *take_longest_dirty(uint32_t *former_chunks)
+{
+    struct span *span = free_spans_longest(&page_heap.free, true);
+    if (span == NULL) {
+        return NULL;
+    }
+    free_spans_carve(&page_heap.free, span, span->unit_count);
+    if (page_map_is_huge(span->base)) {
+        uintptr_t start = align_up(span->base, CHUNK_BYTES);
+        uintptr_t end = align_down(span_end(span), CHUNK_BYTES);
+        if (start < end) {
+            return trim(span, start, end);
+        }
+        *former_chunks = forget_huge(span->base);
+    }
+    return span;
 }
 
 // Takes back a span that was under way.  A purge that the system refuses leaves it dirty; a later
@@ -335,7 +301,7 @@ static void end_purge(struct span *span, bool is_purged)
     } else {
         count_dirty(bytes, 1);
     }
-    insert_free(span, !is_purged);
+    free_spans_insert(&page_heap.free, span, !is_purged);
     lock_give(&page_heap.lock);
 }
 
@@ -343,14 +309,7 @@ static void end_purge(struct span *span, bool is_purged)
 static struct span *halve(struct span *span)
 {
     lock_take(&page_heap.lock);
-    size_t first_count = span->unit_count / 2;
-    struct span *second = span_of_unit(span->base + first_count * UNIT_BYTES);
-    second->base = span->base + first_count * UNIT_BYTES;
-    second->unit_count = (uint16_t)(span->unit_count - first_count);
-    second->state = SPAN_USED;
-    second->is_dirty = span->is_dirty;
-    span->unit_count = (uint16_t)first_count;
-    last_unit_of(span)->state = SPAN_USED;
+    struct span *second = span_split(span, span->unit_count / 2);
     span_list_push(&page_heap.under_way, second);
     lock_give(&page_heap.lock);
     return second;
@@ -363,6 +322,7 @@ static size_t purge_span(struct span *span)
     size_t bytes = (size_t)span->unit_count * UNIT_BYTES;
     int error = os_purge((void *)span->base, bytes);
     if (error == EINVAL && span->unit_count > 1) {
+        page_heap_avoid_huge(span);
         struct span *second = halve(span);
         return purge_span(span) + purge_span(second);
     }
@@ -370,17 +330,23 @@ static size_t purge_span(struct span *span)
     return error == 0 ? bytes : 0;
 }
 
-// The lock isn't held while the system call runs.
+// The lock isn't held while the system is called.
 static size_t purge_one(size_t keep_bytes)
 {
+    uint32_t former_chunks = 0;
     lock_take(&page_heap.lock);
-    struct span *span = page_heap_dirty_bytes() > keep_bytes ? take_longest_dirty() : NULL;
+    struct span *span =
+        page_heap_dirty_bytes() > keep_bytes ? take_longest_dirty(&former_chunks) : NULL;
     if (span != NULL) {
         count_dirty((size_t)span->unit_count * UNIT_BYTES, -1);
         span_list_push(&page_heap.under_way, span);
     }
     lock_give(&page_heap.lock);
-    return span != NULL ? purge_span(span) : 0;
+    if (span == NULL) {
+        return 0;
+    }
+    avoid_huge_pages(span->base, former_chunks);
+    return purge_span(span);
 }
 
 size_t page_heap_purge(size_t keep_bytes)

@@ -1,9 +1,10 @@
 // Page heap: spans of 64 KiB units out of arenas that grow with use.
-// Layer: region.  Needs: base, os, stats.
+// Layer: region.  Needs: base, os, policy, stats.
 // SPDX-License-Identifier: MIT
 //
 // Free spans are dirty (resident, with old content) or clean (purged or never touched); neighbours
-// of the same kind are merged.  Dirty ones are handed out first.  Any thread may call.
+// of the same kind are merged.  Dirty ones are handed out first.  Arenas that are added to a big heap
+// are backed by huge pages, as long as no part of one is given back.  Any thread may call.
 #ifndef HAK_REGION_PAGE_HEAP_H
 #define HAK_REGION_PAGE_HEAP_H
 
@@ -23,6 +24,10 @@ void page_heap_give(struct span *span);
 // Gives dirty spans back to the system, longest first, until at most `keep_bytes` of them stay.
 // Returns the bytes given back.  The caller holds no lock.
 size_t page_heap_purge(size_t keep_bytes);
+
+// Before a part of a used span is purged: from here on the system backs its chunks, and those around
+// them, with small pages, or what was purged would come back with the rest.  The caller holds no lock.
+void page_heap_avoid_huge(const struct span *span);
 
 // Bytes in dirty free spans.
 size_t page_heap_dirty_bytes(void);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "region/page_map.h"
 
+#include "base/bits.h"
 #include "os/os_thread.h"
 #include "region/record_pool.h"
+#include "stats/budget.h"
 
 struct page_map page_map __attribute__((aligned(64)));
 
 enum {
-    ZONE_BYTES = ZONE_UNIT_COUNT * (sizeof(page_entry) + UNIT_RECORD_BYTES),
+    ZONE_BYTES = ZONE_BITS_OFFSET + sizeof(struct chunk_bits),
+    CHUNK_RECORD_BYTES = CHUNK_UNIT_COUNT * (sizeof(page_entry) + UNIT_RECORD_BYTES),
 };
 
 // Guarded by its lock, which is held while a zone is added, not while it is mapped.
@@ -77,6 +80,21 @@ bool page_map_extend(uintptr_t address, size_t bytes)
         page_map_extend_with((uintptr_t)zone << ZONE_SHIFT, memory);
     }
     return true;
+}
+
+void page_map_count_records(uintptr_t address, size_t bytes)
+{
+    for (uintptr_t chunk = align_down(address, CHUNK_BYTES); chunk < address + bytes;
+         chunk += CHUNK_BYTES) {
+        _Atomic uint32_t *word = &page_map_chunk_bits(chunk)->counted[chunk_word(chunk)];
+        uint32_t bit = chunk_bit(chunk);
+        // Relaxed: the bit stands for nothing but itself.
+        if ((atomic_load_explicit(word, memory_order_relaxed) & bit) == 0 &&
+            (atomic_fetch_or_explicit(word, bit, memory_order_relaxed) & bit) == 0) {
+            budget_add(&budget.record_bytes, CHUNK_RECORD_BYTES);
+            budget_commit_anyway(CHUNK_RECORD_BYTES);
+        }
+    }
 }
 
 void page_map_lock(void)

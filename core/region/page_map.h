@@ -36,6 +36,10 @@ enum {
 #endif
     ZONE_COUNT = 1 << (ADDRESS_BITS - ZONE_SHIFT),
     UNIT_RECORD_BYTES = 128,
+    CHUNK_SHIFT = 21,
+    CHUNK_BYTES = 1 << CHUNK_SHIFT,  // a huge page, where pages have 4 KiB
+    CHUNK_UNIT_COUNT = CHUNK_BYTES / UNIT_BYTES,
+    WINDOW_BYTES = 32 * CHUNK_BYTES,  // the chunks of one word of bits
 };
 
 typedef uint32_t page_entry;
@@ -111,15 +115,53 @@ static inline page_entry page_map_lookup(const void *pointer)
     return atomic_load_explicit(&entries[page_map_unit_index(address)], memory_order_acquire);
 }
 
+enum {
+    ZONE_RECORDS_OFFSET = ZONE_UNIT_COUNT * sizeof(page_entry),
+    ZONE_BITS_OFFSET = ZONE_RECORDS_OFFSET + ZONE_UNIT_COUNT * UNIT_RECORD_BYTES,
+};
+
 // The record of a unit whose zone exists.
 static inline void *page_map_record(uintptr_t address)
 {
-    enum {
-        RECORDS_OFFSET = ZONE_UNIT_COUNT * sizeof(page_entry)
-    };
-    return page_map_zone(address) + RECORDS_OFFSET +
+    return page_map_zone(address) + ZONE_RECORDS_OFFSET +
            page_map_unit_index(address) * UNIT_RECORD_BYTES;
 }
+
+// One bit for each chunk of a zone, a word for each window.
+struct chunk_bits {
+    // The system was asked to back the chunk with a huge page.  Set and cleared under the page heap's
+    // lock; read relaxed without it, which can be late but not torn.
+    _Atomic uint32_t huge[(1 << (ZONE_SHIFT - CHUNK_SHIFT)) / 32];
+    // The records of the chunk's units are in the budget.
+    _Atomic uint32_t counted[(1 << (ZONE_SHIFT - CHUNK_SHIFT)) / 32];
+};
+
+// The bits of an address whose zone exists.
+static inline struct chunk_bits *page_map_chunk_bits(uintptr_t address)
+{
+    return (struct chunk_bits *)(void *)(page_map_zone(address) + ZONE_BITS_OFFSET);
+}
+
+// The word of an address in chunk_bits, and its bit there.
+static inline size_t chunk_word(uintptr_t address)
+{
+    return (address / WINDOW_BYTES) % (((size_t)1 << ZONE_SHIFT) / WINDOW_BYTES);
+}
+
+static inline uint32_t chunk_bit(uintptr_t address)
+{
+    return 1u << (address / CHUNK_BYTES % 32);
+}
+
+static inline bool page_map_is_huge(uintptr_t address)
+{
+    const _Atomic uint32_t *word = &page_map_chunk_bits(address)->huge[chunk_word(address)];
+    return (atomic_load_explicit(word, memory_order_relaxed) & chunk_bit(address)) != 0;
+}
+
+// Adds the records of the units in [address, address + bytes) to the budget, once for each chunk: a page of
+// 4 KiB holds the records of one.  Any thread may call; the zones exist.
+void page_map_count_records(uintptr_t address, size_t bytes);
 
 // Sets the entries of `unit_count` units from `address` on; their zones exist.
 void page_map_set(uintptr_t address, size_t unit_count, page_entry entry);

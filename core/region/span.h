@@ -42,6 +42,11 @@ static inline struct span *span_of(uintptr_t address)
     return (struct span *)((char *)span - (size_t)span->head_distance * UNIT_RECORD_BYTES);
 }
 
+static inline uintptr_t span_end(const struct span *span)
+{
+    return span->base + (uintptr_t)span->unit_count * UNIT_BYTES;
+}
+
 // A list without a head record: *list is the first span or NULL, and the first one's prev is NULL.
 static inline void span_list_push(struct span **list, struct span *span)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/large.h"
+#include "budget_check.h"
 #include "os_refusal.h"
-#include "stats/budget.h"
 #include "unit_check.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static int start_empty(void **state)
     (void)state;
     os_refusal_end();
     (void)large_purge(0);
-    committed_at_start = budget_read(&budget.committed_bytes);
+    committed_at_start = committed_page_bytes();
     return 0;
 }
 
@@ -68,7 +68,7 @@ static void a_grown_block_keeps_its_content_and_its_tail_is_zero(void **state)
         assert_int_equal(large_bytes(block), bytes);
         assert_true(is_numbered(block, BYTES));
         assert_true(is_filled_with(block + BYTES, 0, bytes - BYTES));
-        assert_int_equal(budget_read(&budget.committed_bytes), committed_at_start + bytes);
+        assert_int_equal(committed_page_bytes(), committed_at_start + bytes);
     }
     large_give(block);
 }
@@ -97,7 +97,7 @@ static void a_shrunk_block_stays_and_its_pages_go_back(void **state)
     assert_ptr_equal(large_resize(block, BYTES / 2), block);
     assert_int_equal(large_bytes(block), BYTES / 2);
     assert_true(is_numbered(block, BYTES / 2));
-    assert_int_equal(budget_read(&budget.committed_bytes), committed_at_start + BYTES / 2);
+    assert_int_equal(committed_page_bytes(), committed_at_start + BYTES / 2);
     assert_int_equal(budget_read(&budget.mapped_bytes), mapped_bytes - BYTES / 2);
     assert_int_equal(budget_read(&budget.purged_bytes), purged_bytes + BYTES / 2);
     large_give(block);
@@ -111,7 +111,7 @@ static void assert_as_before(const char *block)
     assert_int_equal(page_map_lookup(block), page_entry_make(LARGE_TAG, LARGE_CLASS));
     assert_int_equal(figures.live_bytes, BYTES);
     assert_int_equal(figures.live_count, 1);
-    assert_int_equal(budget_read(&budget.committed_bytes), committed_at_start + BYTES);
+    assert_int_equal(committed_page_bytes(), committed_at_start + BYTES);
 }
 
 static void a_refused_resize_leaves_the_block_as_it_was(void **state)
@@ -136,12 +136,12 @@ static void the_limit_refuses_growth_and_never_shrinking(void **state)
 {
     (void)state;
     char *block = take_numbered();
-    budget_add(&budget.limit_bytes, committed_at_start + BYTES);
+    budget_add(&budget.limit_bytes, budget_read(&budget.committed_bytes));
     assert_null(large_resize(block, BYTES + 4096));
     assert_as_before(block);
     assert_ptr_equal(large_resize(block, BYTES - 4096), block);
     assert_non_null(block = large_resize(block, BYTES));
-    budget_subtract(&budget.limit_bytes, committed_at_start + BYTES);
+    budget_subtract(&budget.limit_bytes, budget_read(&budget.limit_bytes));
     large_give(block);
 }
 
@@ -192,8 +192,7 @@ static void threads_resize_without_mixing_their_blocks_up(void **state)
     struct large_figures figures;
     large_read_figures(&figures);
     assert_int_equal(figures.live_count, 0);
-    assert_int_equal(budget_read(&budget.committed_bytes),
-                     committed_at_start + figures.cached_bytes);
+    assert_int_equal(committed_page_bytes(), committed_at_start + figures.cached_bytes);
 }
 
 int main(void)

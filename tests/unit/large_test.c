@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "backend/large.h"
 #include "base/bits.h"
+#include "budget_check.h"
 #include "os_refusal.h"
-#include "stats/budget.h"
 #include "unit_check.h"
 
 #include <stdio.h>
@@ -121,7 +121,7 @@ static void a_cached_block_serves_only_the_alignment_that_it_has(void **state)
 static void a_purge_unmaps_the_longest_first(void **state)
 {
     (void)state;
-    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    size_t committed_bytes = committed_page_bytes();
     size_t mapped_bytes = budget_read(&budget.mapped_bytes);
     char *shorter = take(BYTES);
     char *longer = take(4 * BYTES);
@@ -130,9 +130,9 @@ static void a_purge_unmaps_the_longest_first(void **state)
     assert_int_equal(large_purge(5 * BYTES), 0);
     assert_int_equal(large_purge(5 * BYTES - 1), 4 * BYTES);
     assert_int_equal(read_figures().cached_bytes, BYTES);
-    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes + BYTES);
+    assert_int_equal(committed_page_bytes(), committed_bytes + BYTES);
     assert_int_equal(large_purge(0), BYTES);
-    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
+    assert_int_equal(committed_page_bytes(), committed_bytes);
     assert_int_equal(budget_read(&budget.mapped_bytes), mapped_bytes);
     assert_false(is_mapped(longer));
 }
@@ -143,20 +143,20 @@ static void a_refused_unmap_is_a_purge_and_the_run_is_used_again(void **state)
     char *block = take(BYTES);
     memset(block, 1, BYTES);
     large_give(block);
-    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    size_t committed_bytes = committed_page_bytes();
     os_refusal.is_unmap_refused = true;
     os_refusal.is_purge_refused = true;
     assert_int_equal(large_purge(0), 0);
-    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
+    assert_int_equal(committed_page_bytes(), committed_bytes);
     os_refusal.is_purge_refused = false;
     assert_int_equal(large_purge(0), BYTES);
-    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes - BYTES);
+    assert_int_equal(committed_page_bytes(), committed_bytes - BYTES);
     bool is_zero = false;
     char *again = take_of(BYTES, 1, &is_zero);
     assert_ptr_equal(again, block);
     assert_true(is_zero);
     assert_true(is_filled_with(again, 0, BYTES));
-    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
+    assert_int_equal(committed_page_bytes(), committed_bytes);
     large_give(again);
 }
 
@@ -164,19 +164,19 @@ static void the_limit_counts_and_a_refusal_costs_nothing(void **state)
 {
     (void)state;
     bool is_zero = false;
-    size_t committed_bytes = budget_read(&budget.committed_bytes);
-    budget_add(&budget.limit_bytes, committed_bytes + BYTES);
+    size_t committed_bytes = committed_page_bytes();
+    budget_add(&budget.limit_bytes, budget_read(&budget.committed_bytes) + BYTES);
     assert_null(take_of(BYTES + 1, 1, &is_zero));
     char *block = take(BYTES);
     assert_null(take_of(1, 1, &is_zero));
     budget_subtract(&budget.limit_bytes, budget_read(&budget.limit_bytes));
     large_give(block);
     (void)large_purge(0);
-    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
+    assert_int_equal(committed_page_bytes(), committed_bytes);
     os_refusal.is_map_refused = true;
     assert_null(take_of(BYTES, 1, &is_zero));
     assert_null(take_of(SIZE_MAX, 1, &is_zero));
-    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
+    assert_int_equal(committed_page_bytes(), committed_bytes);
 }
 
 static void a_second_free_is_told(void **state)
@@ -247,10 +247,9 @@ static void many_freed_blocks_do_not_make_many_mappings(void **state)
     for (size_t i = 0; i < MANY_COUNT; i += 2) {
         large_give(blocks[i]);
     }
-    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    size_t committed_bytes = committed_page_bytes();
     assert_int_equal(large_purge(0), MANY_COUNT / 2 * BYTES);
-    assert_int_equal(budget_read(&budget.committed_bytes),
-                     committed_bytes - MANY_COUNT / 2 * BYTES);
+    assert_int_equal(committed_page_bytes(), committed_bytes - MANY_COUNT / 2 * BYTES);
     assert_true(count_mappings() < before + MAPPINGS_MOST);
     bool is_zero = false;
     char *again = take_of(BYTES, 1, &is_zero);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    CHUNK_BYTES = 100000,
+    PIECE_BYTES = 100000,
     HOARD_COUNT = 100,
     LIMIT_BYTES = 24 << 20,
     CALLS_MOST = 64,
@@ -86,7 +86,7 @@ static void free_chain(void **chain)
 static void a_full_limit_is_enomem_and_never_passed(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {16, 1000, 5000, CHUNK_BYTES, 300000};
+    static const size_t sizes[] = {16, 1000, 5000, PIECE_BYTES, 300000};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         assert_int_equal(hak_limit_set(LIMIT_BYTES), 0);
         errno = 0;

@@ -1,8 +1,8 @@
 // The page heap against a model of what is taken, in one thread and in four.
 // SPDX-License-Identifier: MIT
 #include "../support/random_stream.h"
+#include "budget_check.h"
 #include "region/page_heap.h"
-#include "stats/budget.h"
 #include "unit_check.h"
 
 enum {
@@ -88,7 +88,7 @@ static void give_all(struct player *player)
 
 static void assert_sums(size_t used_units)
 {
-    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    size_t committed_bytes = committed_page_bytes();
     assert_int_equal(committed_bytes - page_heap_dirty_bytes(), used_units * UNIT_BYTES);
     assert_int_equal(budget_read(&budget.dirty_bytes), page_heap_dirty_bytes());
 }
@@ -104,7 +104,7 @@ static void what_is_taken_overlaps_nothing_and_all_comes_back(void **state)
     assert_sums(0);
     size_t dirty_bytes = page_heap_dirty_bytes();
     assert_int_equal(page_heap_purge(0), dirty_bytes);
-    assert_int_equal(budget_read(&budget.committed_bytes), 0);
+    assert_int_equal(committed_page_bytes(), 0);
 }
 
 // Without merging, the fragments of the game before would force a new arena.
@@ -137,7 +137,7 @@ static void threads_never_share_a_unit(void **state)
         assert_int_equal(players[i].wrong_count, 0);
     }
     (void)page_heap_purge(0);
-    assert_int_equal(budget_read(&budget.committed_bytes), 0);
+    assert_int_equal(committed_page_bytes(), 0);
 }
 
 int main(void)

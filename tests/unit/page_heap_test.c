@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "budget_check.h"
 #include "os_refusal.h"
 #include "region/page_heap.h"
-#include "stats/budget.h"
 #include "unit_check.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static int start_clean(void **state)
     (void)state;
     os_refusal_end();
     (void)page_heap_purge(0);
-    return budget_read(&budget.committed_bytes) == 0 && page_heap_dirty_bytes() == 0 ? 0 : -1;
+    return committed_page_bytes() == 0 && page_heap_dirty_bytes() == 0 ? 0 : -1;
 }
 
 static uintptr_t end_of(const struct span *span)
@@ -52,7 +52,7 @@ static void an_arena_that_the_map_cannot_hold_is_unmapped(void **state)
     assert_null(page_heap_take(1));
     assert_int_equal(os_refusal.maps_before_refusal, 0);
     assert_int_equal(budget_read(&budget.mapped_bytes), 0);
-    assert_int_equal(budget_read(&budget.committed_bytes), 0);
+    assert_int_equal(committed_page_bytes(), 0);
 }
 
 static void a_fresh_span_is_aligned_zeroed_and_clean(void **state)
@@ -64,7 +64,7 @@ static void a_fresh_span_is_aligned_zeroed_and_clean(void **state)
     assert_int_equal(span->base % UNIT_BYTES, 0);
     assert_false(span->is_dirty);
     assert_true(is_filled_with((void *)span->base, 0, 5 * UNIT_BYTES));
-    assert_int_equal(budget_read(&budget.committed_bytes), 5 * UNIT_BYTES);
+    assert_int_equal(committed_page_bytes(), 5 * UNIT_BYTES);
     page_heap_give(span);
 }
 
@@ -104,7 +104,7 @@ static void a_dirty_span_is_handed_out_first(void **state)
     assert_true(again->is_dirty);
     assert_int_equal(*(unsigned char *)again->base, UNTOUCHED);
     assert_int_equal(page_heap_dirty_bytes(), UNIT_BYTES);
-    assert_int_equal(budget_read(&budget.committed_bytes), 4 * UNIT_BYTES);
+    assert_int_equal(committed_page_bytes(), 4 * UNIT_BYTES);
     page_heap_give(again);
 }
 
@@ -160,7 +160,7 @@ static void dirty_and_clean_neighbours_stay_apart_until_the_purge(void **state)
     page_heap_give(spans[1]);
     struct span *span = page_heap_take(9);
     assert_false(span->is_dirty);
-    assert_int_equal(budget_read(&budget.committed_bytes), 17 * UNIT_BYTES);
+    assert_int_equal(committed_page_bytes(), 17 * UNIT_BYTES);
     page_heap_give(span);
     (void)page_heap_purge(0);
     span = page_heap_take(16);
@@ -183,7 +183,7 @@ static void a_purge_gives_the_longest_back_first_and_keeps_what_it_may(void **st
     assert_int_equal(page_heap_purge(24 * UNIT_BYTES - 1), 20 * UNIT_BYTES);
     assert_int_equal(page_heap_dirty_bytes(), 4 * UNIT_BYTES);
     assert_int_equal(page_heap_purge(3 * UNIT_BYTES), 2 * UNIT_BYTES);
-    assert_int_equal(budget_read(&budget.committed_bytes), 8 * UNIT_BYTES);
+    assert_int_equal(committed_page_bytes(), 8 * UNIT_BYTES);
     for (size_t i = 0; i < 5; i++) {
         if (i != 0 && i != 3) {
             page_heap_give(spans[i]);
@@ -202,11 +202,11 @@ static void a_refused_purge_leaves_the_span_dirty_for_the_next(void **state)
     assert_int_equal(page_heap_purge(0), 0);
     assert_int_equal(page_heap_dirty_bytes(), 6 * UNIT_BYTES);
     assert_int_equal(budget_read(&budget.dirty_bytes), 6 * UNIT_BYTES);
-    assert_int_equal(budget_read(&budget.committed_bytes), 6 * UNIT_BYTES);
+    assert_int_equal(committed_page_bytes(), 6 * UNIT_BYTES);
     assert_int_equal(budget_read(&budget.purged_bytes), purged_bytes);
     os_refusal_end();
     assert_int_equal(page_heap_purge(0), 6 * UNIT_BYTES);
-    assert_int_equal(budget_read(&budget.committed_bytes), 0);
+    assert_int_equal(committed_page_bytes(), 0);
     assert_int_equal(budget_read(&budget.purged_bytes), purged_bytes + 6 * UNIT_BYTES);
 }
 
@@ -219,7 +219,7 @@ static void the_limit_refuses_clean_spans_and_not_dirty_ones(void **state)
     struct span *dirty = page_heap_take(4);
     assert_ptr_equal(dirty, span);
     assert_null(page_heap_take(1));
-    assert_int_equal(budget_read(&budget.committed_bytes), 4 * UNIT_BYTES);
+    assert_int_equal(committed_page_bytes(), 4 * UNIT_BYTES);
     budget_subtract(&budget.limit_bytes, 4 * UNIT_BYTES);
     page_heap_give(dirty);
 }
@@ -251,10 +251,10 @@ static void where_memory_is_out_nothing_is_taken_or_counted(void **state)
 {
     (void)state;
     struct span *taken = exhaust(1);
-    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    size_t committed_bytes = committed_page_bytes();
     os_refusal.is_map_refused = true;
     assert_null(page_heap_take(1));
-    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
+    assert_int_equal(committed_page_bytes(), committed_bytes);
     give_chain(taken);
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "../support/random_stream.h"
 #include "backend/backend.h"
-#include "backend/slab_bits.h"
 #include "backend/slab_purge.h"
+#include "base/bit_runs.h"
 #include "base/bits.h"
+#include "budget_check.h"
 #include "os/os_memory.h"
 #include "os_refusal.h"
 #include "policy/gates.h"
 #include "region/page_heap.h"
-#include "stats/budget.h"
 #include "unit_check.h"
 
 #include <string.h>
@@ -80,14 +80,14 @@ static void all_but_the_page_of_the_last_live_block_goes_back(void **state)
 {
     (void)state;
     struct slab *slab = add_full_slab(CLASS_64);
-    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    size_t committed_bytes = committed_page_bytes();
     void *live = blocks[CAPACITY / 2];
     backend_flush(&owner, blocks, CAPACITY / 2);
     backend_flush(&owner, blocks + CAPACITY / 2 + 1, CAPACITY / 2 - 1);
     size_t expected_bytes = UNIT_BYTES - granule_bytes(slab);
     assert_int_equal(slab_purge(&owner), expected_bytes);
     assert_int_equal(slab_purged_bytes(slab), expected_bytes);
-    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes - expected_bytes);
+    assert_int_equal(committed_page_bytes(), committed_bytes - expected_bytes);
     assert_true(is_filled_with(live, DIRT, 64));
     assert_int_equal(slab_purge(&owner), 0);
 }
@@ -96,7 +96,7 @@ static void purged_pages_read_zero_and_count_again_when_used(void **state)
 {
     (void)state;
     struct slab *slab = add_full_slab(CLASS_64);
-    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    size_t committed_bytes = committed_page_bytes();
     backend_flush(&owner, blocks, CAPACITY - 1);
     size_t purged_bytes = slab_purge(&owner);
     size_t expected_bytes = committed_bytes - purged_bytes;
@@ -106,7 +106,7 @@ static void purged_pages_read_zero_and_count_again_when_used(void **state)
         assert_int_equal(slab_refill(&owner, CLASS_64, &block, 1), 1);
         assert_true(is_filled_with(block, 0, 64));
         expected_bytes += i % blocks_per_granule == 0 ? granule_bytes(slab) : 0;
-        assert_int_equal(budget_read(&budget.committed_bytes), expected_bytes);
+        assert_int_equal(committed_page_bytes(), expected_bytes);
     }
     assert_int_equal(slab->purged, 0);
 }
@@ -143,16 +143,16 @@ static void a_refused_purge_changes_nothing_and_is_tried_again(void **state)
     (void)state;
     struct slab *slab = add_full_slab(CLASS_64);
     backend_flush(&owner, blocks, CAPACITY - 1);
-    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    size_t committed_bytes = committed_page_bytes();
     os_refusal.is_purge_refused = true;
     assert_int_equal(slab_purge(&owner), 0);
     assert_int_equal(slab->purged, 0);
     assert_int_equal(slab->pending, 0);
     assert_int_equal(slab->list, SLAB_MOSTLY_FREE);
-    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
+    assert_int_equal(committed_page_bytes(), committed_bytes);
     os_refusal_end();
     assert_true(slab_purge(&owner) > 0);
-    assert_true(budget_read(&budget.committed_bytes) < committed_bytes);
+    assert_true(committed_page_bytes() < committed_bytes);
 }
 
 // Under a full limit only blocks whose pages are still there can be had; the rest stay for later.
@@ -183,7 +183,7 @@ static struct slab *add_slab_used_in_a_quarter(class_id cls, size_t quarter)
     size_t capacity = slab->capacity;
     for (size_t i = 0; i < capacity; i++) {
         if (i * 4 / capacity != quarter || i % 2 != 0) {
-            slab_flush(&owner, &blocks[i], 1);
+            backend_flush(&owner, &blocks[i], 1);
         }
     }
     return slab;
@@ -230,7 +230,7 @@ static void check_resident_blocks(class_id cls)
         size_t taken = take_resident_in_batches(cls, batch_count);
         assert_int_equal(taken, resident_count);
         assert_int_equal(owner.classes[cls].free_count, free_count - taken);
-        slab_flush(&owner, blocks, taken);  // dies of a block that was handed out twice
+        backend_flush(&owner, blocks, taken);  // dies of a block that was handed out twice
     }
     budget_subtract(&budget.limit_bytes, budget_read(&budget.limit_bytes));
     assert_int_equal(owner.classes[cls].free_count, free_count);
@@ -249,7 +249,7 @@ static void a_purged_slab_that_becomes_empty_is_counted_whole(void **state)
 {
     (void)state;
     (void)page_heap_purge(0);
-    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    size_t committed_bytes = committed_page_bytes();
     struct slab *slab = add_full_slab(CLASS_64);
     void *last = blocks[CAPACITY - 1];
     backend_flush(&owner, blocks, CAPACITY - 1);
@@ -257,7 +257,7 @@ static void a_purged_slab_that_becomes_empty_is_counted_whole(void **state)
     assert_true(slab->purged != 0);
     backend_flush(&owner, &last, 1);
     assert_int_equal(page_heap_purge(0), UNIT_BYTES);
-    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
+    assert_int_equal(committed_page_bytes(), committed_bytes);
 }
 
 // One bit a granule: no live block lies in it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backend/slab_bits.h"
+#include "base/bit_runs.h"
 #include "base/bits.h"
 #include "unit_check.h"
 

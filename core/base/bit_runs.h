@@ -1,8 +1,8 @@
-// Runs of bits in a slab's bitmap.
-// Layer: backend.  Needs: base.
+// Runs of bits in words and bitmaps.
+// Layer: base.  Needs: nothing.
 // SPDX-License-Identifier: MIT
-#ifndef HAK_BACKEND_SLAB_BITS_H
-#define HAK_BACKEND_SLAB_BITS_H
+#ifndef HAK_BASE_BIT_RUNS_H
+#define HAK_BASE_BIT_RUNS_H
 
 #include <stdbool.h>
 #include <stddef.h>
