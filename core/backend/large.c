@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "backend/large.h"
 
+#include "backend/slab.h"
 #include "base/bits.h"
 #include "os/os_memory.h"
 #include "os/os_process.h"
 #include "os/os_thread.h"
+#include "region/page_heap.h"
 #include "stats/budget.h"
 
 #include <string.h>
 
 enum {
-    CACHE_BIN_COUNT = 4 * 24,
-    CACHE_SLACK_SHIFT = 3,  // a cached block may be longer than asked by an eighth
-    MAPPINGS_MOST = 400,    // above: freed runs are purged but stay mapped, to bound the mappings
+    SPAN_BYTES_MOST = RUN_UNITS_MOST * UNIT_BYTES,  // above: a mapping of its own
+    MOVED_PAGES_LEAST = 8 << 20,  // so much is moved by the system, less is copied
 };
 
 // The record of the unit in which a large block begins.
 struct large {
-    struct span span;     // base: the exact start; next and prev: the owner's list or a cache bin
-    size_t mapped_bytes;  // of the run
+    struct span span;    // base: the exact start; next and prev: the owner's list
+    size_t block_bytes;  // usable, whole OS pages
     struct span **owned;
     page_entry entry;  // what the page map says while the block is live
-    bool is_clean;     // in the cache: purged, so it reads as zero
+    bool is_mapping;   // of its own; else a span of the page heap
 };
 
 _Static_assert(sizeof(struct large) <= UNIT_RECORD_BYTES, "a large block is the record of a unit");
@@ -29,12 +30,9 @@ _Static_assert(sizeof(struct large) <= UNIT_RECORD_BYTES, "a large block is the 
 // Guarded by large.lock.
 static struct {
     struct lock lock;
-    struct span *cache[2][CACHE_BIN_COUNT];  // [is_clean], by length, four bins a doubling
-    size_t cached_bytes;                     // of the dirty ones
     size_t live_bytes;
     size_t live_count;
-    size_t mapping_count;    // live and cached
-    struct span *under_way;  // out of the cache while they are purged
+    struct span *refused;  // mappings that the system refused to unmap
 } large;
 
 static struct large *record_of(const void *pointer)
@@ -42,30 +40,43 @@ static struct large *record_of(const void *pointer)
     return (struct large *)(void *)span_of_unit((uintptr_t)pointer);
 }
 
-static size_t cache_bin(size_t bytes)
-{
-    size_t pages = bytes >> 12;
-    unsigned shift = log2_floor(pages);
-    size_t bin = shift < 2 ? pages : shift * 4 + ((pages >> (shift - 2)) & 3);
-    return min_size(bin, CACHE_BIN_COUNT - 1);
-}
-
 static void set_entry(const struct large *record, page_entry entry)
 {
     page_map_set(align_down(record->span.base, UNIT_BYTES), 1, entry);
 }
 
-// Marks a record as a live block.  Under the lock.
-static void make_live(struct large *record, const struct large_request *request)
+// What a block is, beside its place.
+struct large_kind {
+    size_t block_bytes;
+    struct span **owned;
+    page_entry entry;
+    bool is_mapping;
+};
+
+// Makes the run at `base` a live block.  Under the lock.
+static void make_live(void *base, const struct large_kind *kind)
 {
-    record->owned = request->owned;
-    record->entry = page_entry_make(request->owner_tag, LARGE_CLASS);
+    struct large *record = record_of(base);
+    record->span.base = (uintptr_t)base;
+    record->span.backend = BACKEND_LARGE;
+    record->block_bytes = kind->block_bytes;
+    record->owned = kind->owned;
+    record->entry = kind->entry;
+    record->is_mapping = kind->is_mapping;
     if (record->owned != NULL) {
         span_list_push(record->owned, &record->span);
     }
-    large.live_bytes += record->mapped_bytes;
+    large.live_bytes += record->block_bytes;
     large.live_count++;
     set_entry(record, record->entry);
+}
+
+static struct large_kind kind_of(const struct large *record)
+{
+    return (struct large_kind){.block_bytes = record->block_bytes,
+                               .owned = record->owned,
+                               .entry = record->entry,
+                               .is_mapping = record->is_mapping};
 }
 
 // Ends a live block: its entry says from here on that it was freed.  Under the lock.
@@ -75,48 +86,17 @@ static void end_live(struct large *record)
     if (record->owned != NULL) {
         span_list_remove(record->owned, &record->span);
     }
-    large.live_bytes -= record->mapped_bytes;
+    large.live_bytes -= record->block_bytes;
     large.live_count--;
 }
 
-static void cache_remove(struct large *record)
+static size_t units_of(size_t bytes)
 {
-    span_list_remove(&large.cache[record->is_clean][cache_bin(record->mapped_bytes)],
-                     &record->span);
-    if (!record->is_clean) {
-        large.cached_bytes -= record->mapped_bytes;
-        budget_subtract(&budget.dirty_bytes, record->mapped_bytes);
-    }
+    return (bytes + UNIT_BYTES - 1) / UNIT_BYTES;
 }
 
-static void cache_insert(struct large *record, bool is_clean)
-{
-    record->is_clean = is_clean;
-    span_list_push(&large.cache[is_clean][cache_bin(record->mapped_bytes)], &record->span);
-    if (!is_clean) {
-        large.cached_bytes += record->mapped_bytes;
-        budget_add(&budget.dirty_bytes, record->mapped_bytes);
-    }
-}
-
-// A cached run of `bytes` or a little more, taken out of the cache, or NULL.  Under the lock.
-static struct large *cache_take(size_t bytes, size_t align_bytes, bool is_clean)
-{
-    size_t bytes_most = bytes + (is_clean ? bytes : bytes >> CACHE_SLACK_SHIFT);
-    for (size_t bin = cache_bin(bytes); bin <= cache_bin(bytes_most); bin++) {
-        for (struct span *span = large.cache[is_clean][bin]; span != NULL; span = span->next) {
-            struct large *record = (struct large *)(void *)span;
-            if (record->mapped_bytes >= bytes && record->mapped_bytes <= bytes_most &&
-                (span->base & (align_bytes - 1)) == 0) {
-                cache_remove(record);
-                return record;
-            }
-        }
-    }
-    return NULL;
-}
-
-static void *map_fresh(size_t bytes, size_t align_bytes)
+// A mapping of the caller's committed bytes, or NULL.
+static void *map_block(size_t bytes, size_t align_bytes)
 {
     char *base = os_map(bytes, align_bytes);
     if (base == NULL) {
@@ -126,54 +106,32 @@ static void *map_fresh(size_t bytes, size_t align_bytes)
         (void)os_unmap(base, bytes);
         return NULL;
     }
+    page_map_count_records((uintptr_t)base, 1);
     budget_add(&budget.mapped_bytes, bytes);
     return base;
 }
 
-// Makes a cached run a live block again; NULL when there is none that fits.
-static struct large *take_cached(const struct large_request *request, size_t bytes,
-                                 size_t align_bytes)
-{
-    lock_take(&large.lock);
-    struct large *record = cache_take(bytes, align_bytes, false);
-    if (record == NULL && (record = cache_take(bytes, align_bytes, true)) != NULL &&
-        !budget_commit(record->mapped_bytes)) {
-        cache_insert(record, true);
-        record = NULL;
-    }
-    if (record != NULL) {
-        make_live(record, request);
-    }
-    lock_give(&large.lock);
-    return record;
-}
-
-// Makes the run at `base` a live block.  Under the lock.
-static void record_live(void *base, size_t bytes, const struct large_request *request)
-{
-    struct large *record = record_of(base);
-    page_map_count_records((uintptr_t)base, 1);
-    record->span.base = (uintptr_t)base;
-    record->mapped_bytes = bytes;
-    make_live(record, request);
-}
-
-// Maps a run and makes it a live block.
-static void *take_fresh(const struct large_request *request, size_t bytes, size_t align_bytes)
+static void *take_mapping(size_t bytes, size_t align_bytes)
 {
     if (!budget_commit(bytes)) {
         return NULL;
     }
-    void *base = map_fresh(bytes, align_bytes);
+    void *base = map_block(bytes, align_bytes);
     if (base == NULL) {
         budget_subtract(&budget.committed_bytes, bytes);
+    }
+    return base;
+}
+
+static void *take_span(size_t bytes, size_t align_bytes, bool *is_zero)
+{
+    size_t align_units = max_size(align_bytes / UNIT_BYTES, 1);
+    struct span *span = page_heap_take_run(units_of(bytes), align_units);
+    if (span == NULL) {
         return NULL;
     }
-    lock_take(&large.lock);
-    large.mapping_count++;
-    record_live(base, bytes, request);
-    lock_give(&large.lock);
-    return base;
+    *is_zero = !span->is_dirty;
+    return (void *)span->base;
 }
 
 void *large_take(const struct large_request *request, bool *is_zero)
@@ -181,14 +139,30 @@ void *large_take(const struct large_request *request, bool *is_zero)
     size_t page_bytes = os_page_bytes();
     size_t bytes = align_up(request->bytes, page_bytes);
     size_t align_bytes = max_size(request->align_bytes, page_bytes);
-    if (bytes >> ADDRESS_BITS != 0 || bytes < request->bytes) {
+    if (bytes >> ADDRESS_BITS != 0 || bytes < request->bytes || align_bytes >> ADDRESS_BITS != 0) {
         return NULL;
     }
-    // At most one large block may begin in a unit.
-    bytes = max_size(bytes, UNIT_BYTES);
-    struct large *record = take_cached(request, bytes, align_bytes);
-    *is_zero = record == NULL || record->is_clean;
-    return record != NULL ? (void *)record->span.base : take_fresh(request, bytes, align_bytes);
+    struct large_kind kind = {.block_bytes = bytes,
+                              .owned = request->owned,
+                              .entry = page_entry_make(request->owner_tag, LARGE_CLASS)};
+    void *base = NULL;
+    if (bytes + align_bytes > SPAN_BYTES_MOST) {
+        kind.is_mapping = true;
+        kind.block_bytes = max_size(bytes, UNIT_BYTES);
+        *is_zero = true;
+        base = take_mapping(kind.block_bytes, align_bytes);
+    }
+    if (base == NULL && bytes + align_bytes < ((size_t)1 << ZONE_SHIFT)) {
+        kind.is_mapping = false;
+        kind.block_bytes = bytes;
+        base = take_span(bytes, align_bytes, is_zero);
+    }
+    if (base != NULL) {
+        lock_take(&large.lock);
+        make_live(base, &kind);
+        lock_give(&large.lock);
+    }
+    return base;
 }
 
 static struct large *live_record(const void *pointer)
@@ -200,131 +174,88 @@ static struct large *live_record(const void *pointer)
             if (page_entry_tag(entry) != FREED_TAG) {
                 return record;
             }
-            die_misuse("double free", pointer, record->mapped_bytes);
+            die_misuse("double free", pointer, record->block_bytes);
         }
     }
-    die_misuse("free", pointer, 0);
+    slab_die_unknown(pointer);
+}
+
+size_t large_former_bytes(const void *pointer)
+{
+    const struct large *record = record_of(pointer);
+    bool is_former =
+        record->span.backend == BACKEND_LARGE && record->span.base == (uintptr_t)pointer;
+    return is_former ? record->block_bytes : 0;
+}
+
+// Notes a mapping that stays although its block was freed.  The caller holds no lock.
+static void keep_refused(void *base, size_t bytes)
+{
+    struct large *record = record_of(base);
+    lock_take(&large.lock);
+    record->span.base = (uintptr_t)base;
+    record->block_bytes = bytes;
+    span_list_push(&large.refused, &record->span);
+    lock_give(&large.lock);
+}
+
+// Unmaps the mapping of a freed block, or at least purges it.  Its unit may have a new block at once, so
+// the sums come first.  Returns the bytes given back.
+static size_t unmap_block(void *base, size_t bytes, size_t committed_bytes)
+{
+    budget_subtract(&budget.mapped_bytes, bytes);
+    budget_uncommit(committed_bytes);
+    if (os_unmap(base, bytes) == 0) {
+        return bytes;
+    }
+    budget_add(&budget.mapped_bytes, bytes);
+    if (committed_bytes != 0 && os_purge(base, bytes) != 0) {
+        budget_commit_anyway(committed_bytes);
+    }
+    keep_refused(base, bytes);
+    return 0;
 }
 
 void large_give(void *pointer)
 {
     lock_take(&large.lock);
     struct large *record = live_record(pointer);
+    size_t bytes = record->block_bytes;
+    bool is_mapping = record->is_mapping;
     end_live(record);
-    cache_insert(record, false);
-    lock_give(&large.lock);
-}
-
-size_t large_bytes(const void *pointer)
-{
-    return live_record(pointer)->mapped_bytes;
-}
-
-// The longest run of a kind, out of the cache and on the list of runs under way, or NULL.  Under the
-// lock.
-static struct large *take_longest(bool is_clean)
-{
-    for (size_t bin = CACHE_BIN_COUNT; bin-- > 0;) {
-        if (large.cache[is_clean][bin] != NULL) {
-            struct large *record = (struct large *)(void *)large.cache[is_clean][bin];
-            cache_remove(record);
-            span_list_push(&large.under_way, &record->span);
-            return record;
-        }
+    if (!is_mapping) {
+        page_heap_give(&record->span);
     }
-    return NULL;
+    lock_give(&large.lock);
+    if (is_mapping) {
+        (void)unmap_block(pointer, bytes, bytes);
+    }
 }
 
-// The end of take_longest for a run that stays mapped; `uncommitted_bytes` of it were purged.
-static void put_back(struct large *record, bool is_clean, size_t uncommitted_bytes)
-{
-    lock_take(&large.lock);
-    span_list_remove(&large.under_way, &record->span);
-    budget_uncommit(uncommitted_bytes);
-    cache_insert(record, is_clean);
-    lock_give(&large.lock);
-}
-
-// The record is off the list, and the run out of the sums, before it is unmapped: its unit may have a
-// new run at once, and a fork must find the sums right.  On failure all is as before.
-static bool unmap_run(struct large *record, size_t committed_bytes)
-{
-    void *base = (void *)record->span.base;
-    size_t bytes = record->mapped_bytes;
-    lock_take(&large.lock);
-    span_list_remove(&large.under_way, &record->span);
-    large.mapping_count--;
-    budget_subtract(&budget.mapped_bytes, bytes);
-    budget_uncommit(committed_bytes);
-    lock_give(&large.lock);
-    if (os_unmap(base, bytes) == 0) {
-        return true;
-    }
-    lock_take(&large.lock);
-    large.mapping_count++;
-    budget_add(&budget.mapped_bytes, bytes);
-    budget_commit_anyway(committed_bytes);
-    span_list_push(&large.under_way, &record->span);
-    lock_give(&large.lock);
-    return false;
-}
-
-// One run is unmapped, or purged where that fails or would leave too many mappings.
-static size_t purge_one(size_t keep_bytes)
-{
-    lock_take(&large.lock);
-    struct large *record = large.cached_bytes > keep_bytes ? take_longest(false) : NULL;
-    bool is_unmapping = large.mapping_count <= MAPPINGS_MOST;
-    size_t bytes = record != NULL ? record->mapped_bytes : 0;
-    lock_give(&large.lock);
-    if (record == NULL) {
-        return 0;
-    }
-    if (is_unmapping && unmap_run(record, bytes)) {
-        return bytes;
-    }
-    bool is_purged = os_purge((void *)record->span.base, bytes) == 0;
-    if (!is_purged && !is_unmapping && unmap_run(record, bytes)) {
-        return bytes;  // one mapping more, rather than memory that never goes back
-    }
-    put_back(record, is_purged, is_purged ? bytes : 0);
-    return is_purged ? bytes : 0;
-}
-
-static size_t unmap_one_clean(void)
-{
-    lock_take(&large.lock);
-    struct large *record = take_longest(true);
-    size_t bytes = record != NULL ? record->mapped_bytes : 0;
-    lock_give(&large.lock);
-    if (record != NULL && !unmap_run(record, 0)) {
-        put_back(record, true, 0);
-        return 0;
-    }
-    return bytes;
-}
-
-size_t large_unmap_clean(void)
+// Whether a refused mapping was purged isn't noted: it counts as purged from here on.
+size_t large_retry_unmap(void)
 {
     size_t unmapped_bytes = 0;
-    for (size_t bytes = unmap_one_clean(); bytes != 0; bytes = unmap_one_clean()) {
-        unmapped_bytes += bytes;
+    lock_take(&large.lock);
+    struct span *refused = large.refused;
+    large.refused = NULL;
+    lock_give(&large.lock);
+    while (refused != NULL) {
+        struct large *record = (struct large *)(void *)refused;
+        refused = refused->next;
+        unmapped_bytes += unmap_block((void *)record->span.base, record->block_bytes, 0);
     }
     return unmapped_bytes;
 }
 
-size_t large_purge(size_t keep_bytes)
+size_t large_bytes(const void *pointer)
 {
-    size_t purged_bytes = 0;
-    for (size_t bytes = purge_one(keep_bytes); bytes != 0; bytes = purge_one(keep_bytes)) {
-        purged_bytes += bytes;
-    }
-    return purged_bytes;
+    return live_record(pointer)->block_bytes;
 }
 
 // Where the pages will go is known only when they are there, and then nothing may fail: so the part
 // of the page map that they may need is made before.
-static void *resize_pages(void *base, size_t old_bytes, size_t bytes)
+static void *grow_pages(void *base, size_t old_bytes, size_t bytes)
 {
     char *zone = page_map_reserve_zone();
     if (zone == NULL) {
@@ -332,53 +263,30 @@ static void *resize_pages(void *base, size_t old_bytes, size_t bytes)
     }
     void *resized = os_resize(base, old_bytes, bytes);
     page_map_extend_with((uintptr_t)(resized != NULL ? resized : base), zone);
-    if (resized == NULL) {
-        return NULL;
-    }
-    if (bytes > old_bytes) {
+    if (resized != NULL) {
+        page_map_count_records((uintptr_t)resized, 1);
         budget_add(&budget.mapped_bytes, bytes - old_bytes);
-    } else {
-        budget_subtract(&budget.mapped_bytes, old_bytes - bytes);
-        budget_uncommit(old_bytes - bytes);
     }
     return resized;
 }
 
-// Grows a block into a cached run, whose pages are resident, by copying: dearer than moving pages, but
-// cheaper than the faults on as many fresh ones.  NULL when there is no run that fits.
-static void *grow_into_cache(void *pointer, size_t bytes)
+static void *cut_pages(void *base, size_t old_bytes, size_t bytes)
 {
-    lock_take(&large.lock);
-    struct large *old = live_record(pointer);
-    size_t old_bytes = old->mapped_bytes;
-    struct large *record = bytes - old_bytes >= old_bytes / 2 ? cache_take(bytes, 1, false) : NULL;
-    if (record != NULL) {
-        struct large_request request = {.owner_tag = page_entry_tag(old->entry),
-                                        .owned = old->owned};
-        make_live(record, &request);
-    }
-    lock_give(&large.lock);
-    if (record == NULL) {
+    if (os_resize(base, old_bytes, bytes) == NULL) {
         return NULL;
     }
-    void *base = (void *)record->span.base;
-    memcpy(base, pointer, old_bytes);
-    large_give(pointer);
+    budget_subtract(&budget.mapped_bytes, old_bytes - bytes);
+    budget_uncommit(old_bytes - bytes);
     return base;
 }
 
-void *large_resize(void *pointer, size_t bytes)
+// A block that has a mapping keeps one, also when it becomes short.
+static void *resize_mapping(void *pointer, size_t bytes)
 {
-    void *grown = bytes > large_bytes(pointer) ? grow_into_cache(pointer, bytes) : NULL;
-    if (grown != NULL) {
-        return grown;
-    }
     lock_take(&large.lock);
     struct large *record = live_record(pointer);
-    struct large_request request = {.owner_tag = page_entry_tag(record->entry),
-                                    .owned = record->owned};
-    size_t old_bytes = record->mapped_bytes;
-    bytes = align_up(bytes, os_page_bytes());
+    struct large_kind kind = kind_of(record);
+    size_t old_bytes = record->block_bytes;
     bool is_allowed = bytes <= old_bytes || budget_commit(bytes - old_bytes);
     if (is_allowed) {
         end_live(record);
@@ -388,15 +296,102 @@ void *large_resize(void *pointer, size_t bytes)
         return NULL;
     }
     // The block is the caller's, so nobody else looks at it now.
-    void *resized = resize_pages(pointer, old_bytes, bytes);
+    void *resized = bytes > old_bytes ? grow_pages(pointer, old_bytes, bytes)
+                                      : cut_pages(pointer, old_bytes, bytes);
     if (resized == NULL && bytes > old_bytes) {
         budget_subtract(&budget.committed_bytes, bytes - old_bytes);
     }
-    void *base = resized != NULL ? resized : pointer;
+    kind.block_bytes = resized != NULL ? bytes : old_bytes;
     lock_take(&large.lock);
-    record_live(base, resized != NULL ? bytes : old_bytes, &request);
+    make_live(resized != NULL ? resized : pointer, &kind);
     lock_give(&large.lock);
     return resized;
+}
+
+// Resizes a block's span in place.  Under the lock.
+static bool resize_span(struct large *record, size_t bytes)
+{
+    size_t unit_count = units_of(bytes);
+    if (unit_count < record->span.unit_count) {
+        page_heap_shrink(&record->span, unit_count);
+    } else if (unit_count > record->span.unit_count &&
+               (unit_count > RUN_UNITS_MOST || !page_heap_extend(&record->span, unit_count))) {
+        return false;
+    }
+    large.live_bytes += bytes - record->block_bytes;
+    record->block_bytes = bytes;
+    return true;
+}
+
+// Moves `bytes` bytes of a block to fresh memory.  The system moves the pages, or else they are copied and
+// purged.  False: pages were left behind.
+static bool move_piece(char *piece, size_t bytes, char *target)
+{
+    if (os_move_pages(piece, bytes, target)) {
+        return true;
+    }
+    memcpy(target, piece, bytes);
+    return os_purge(piece, bytes) == 0;
+}
+
+// Moves a block to `target`.  A long one piece by piece where the system won't move all of it at once, as
+// it won't what lies in two mappings, so that its pages are never there twice.  True: none is left behind.
+static bool move_content(const struct large *record, char *target, bool is_fresh)
+{
+    char *base = (char *)record->span.base;
+    size_t bytes = span_end(&record->span) - record->span.base;
+    if (!is_fresh || bytes < MOVED_PAGES_LEAST) {
+        memcpy(target, base, record->block_bytes);
+        return false;
+    }
+    if (os_move_pages(base, bytes, target)) {
+        return true;
+    }
+    bool is_gone = true;
+    for (size_t offset = 0; offset < bytes; offset += CHUNK_BYTES) {
+        size_t piece_bytes = min_size(bytes - offset, CHUNK_BYTES);
+        is_gone = move_piece(base + offset, piece_bytes, target + offset) && is_gone;
+    }
+    return is_gone;
+}
+
+// Grows a block that has no room behind it.
+static void *move_span(struct large *record, size_t bytes)
+{
+    void *pointer = (void *)record->span.base;
+    struct large_request request = {.bytes = bytes,
+                                    .align_bytes = 1,
+                                    .owner_tag = page_entry_tag(record->entry),
+                                    .owned = record->owned};
+    bool is_fresh = false;
+    void *target = large_take(&request, &is_fresh);
+    if (target == NULL) {
+        return NULL;
+    }
+    if (move_content(record, target, is_fresh)) {
+        page_heap_avoid_huge(&record->span);
+        lock_take(&large.lock);
+        end_live(record);
+        page_heap_give_clean(&record->span);
+        lock_give(&large.lock);
+    } else {
+        large_give(pointer);
+    }
+    return target;
+}
+
+void *large_resize(void *pointer, size_t bytes)
+{
+    bytes = max_size(align_up(bytes, os_page_bytes()), UNIT_BYTES);
+    lock_take(&large.lock);
+    struct large *record = live_record(pointer);
+    bool is_mapping = record->is_mapping;
+    bool is_done = !is_mapping && resize_span(record, bytes);
+    lock_give(&large.lock);
+    if (is_done) {
+        return pointer;
+    }
+    return is_mapping ? resize_mapping(pointer, bytes) : move_span(record, bytes);
 }
 
 void large_give_all(struct span **owned)
@@ -411,7 +406,6 @@ void large_read_figures(struct large_figures *figures)
     lock_take(&large.lock);
     figures->live_bytes = large.live_bytes;
     figures->live_count = large.live_count;
-    figures->cached_bytes = large.cached_bytes;
     lock_give(&large.lock);
 }
 
@@ -423,12 +417,4 @@ void large_lock(void)
 void large_unlock(void)
 {
     lock_give(&large.lock);
-}
-
-// Whether it was purged yet isn't known: it counts as dirty.
-void large_after_fork_in_child(void)
-{
-    while (large.under_way != NULL) {
-        put_back((struct large *)(void *)large.under_way, false, 0);
-    }
 }

@@ -1,10 +1,11 @@
-// Large blocks: above 256 KiB, or aligned above 64 KiB; each a run of OS pages of its own.
+// Large blocks: above 256 KiB, or aligned above 64 KiB.
 // Layer: backend.  Needs: base, os, stats, region.
 // SPDX-License-Identifier: MIT
 //
-// The page-map entry of the unit in which a large block begins says LARGE_CLASS; at most one can
-// begin in a unit.  The unit's record holds the exact base.  Freed blocks are cached, within the
-// bound on dirty memory, for the next request of about their size.
+// A large block of up to 32 MiB is a span of the page heap, where it can grow into free neighbours and
+// where what it leaves serves blocks of any size; a longer one has a mapping of its own, which mremap
+// grows.  The page-map entry of the unit in which it begins says LARGE_CLASS; at most one can begin in
+// a unit.  The unit's record holds the exact base.
 #ifndef HAK_BACKEND_LARGE_H
 #define HAK_BACKEND_LARGE_H
 
@@ -20,7 +21,6 @@ struct large_request {
 struct large_figures {
     size_t live_bytes;
     size_t live_count;
-    size_t cached_bytes;  // dirty and in no block
 };
 
 // A block, or NULL when memory or the limit is reached.  *is_zero: all its bytes are 0.
@@ -32,28 +32,25 @@ void large_give(void *pointer);
 // The usable bytes of a block; dies as large_give does.
 size_t large_bytes(const void *pointer);
 
-// Changes the size of a block, moving its pages if it must; a block that grows a good deal is copied
-// into a cached run instead, if one fits.  NULL when the system refuses: then the block is as before.
+// Changes the size of a block: in place where there is room, else elsewhere.  NULL when memory or the
+// limit is reached: then the block is as before.
 void *large_resize(void *pointer, size_t bytes);
 
 // Frees all blocks of a first-class heap's list.
 void large_give_all(struct span **owned);
 
-// Unmaps cached blocks until at most `keep_bytes` of them stay.  Returns the bytes given back.  The
-// caller holds no lock.
-size_t large_purge(size_t keep_bytes);
+// Tries again to unmap what the system refused to unmap.  Returns the bytes given back.  The caller
+// holds no lock.
+size_t large_retry_unmap(void);
 
-// Unmaps the runs that were purged but stayed mapped to bound the mappings: when address space is out.
-// Returns the bytes unmapped.  The caller holds no lock.
-size_t large_unmap_clean(void);
+// The bytes of the large block that began at `pointer` and was freed, as far as the record of its unit
+// still tells; 0: it doesn't.  The zone of the address exists.
+size_t large_former_bytes(const void *pointer);
 
 void large_read_figures(struct large_figures *figures);
 
 // Around fork.
 void large_lock(void);
 void large_unlock(void);
-
-// In the child: the thread that purged a run is gone.
-void large_after_fork_in_child(void);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/slab.h"
 
+#include "backend/large.h"
 #include "backend/slab_purge.h"
 #include "base/bit_runs.h"
 #include "base/check.h"
@@ -428,7 +429,10 @@ void slab_die_unknown(const void *pointer)
     size_t bytes = 0;
     if (page_map_covers(address) && page_map_zone(address) != (char *)&page_map &&
         page_map_entry(address) == 0) {
-        bytes = former_block_bytes((const struct slab *)(void *)span_of_unit(address), address);
+        bytes = large_former_bytes(pointer);
+        bytes = bytes != 0 ? bytes
+                           : former_block_bytes((const struct slab *)(void *)span_of_unit(address),
+                                                address);
         bytes = bytes != 0 ? bytes : former_block_bytes(slab_of(pointer), address);
     }
     die_misuse(bytes != 0 ? "double free" : "free", pointer, bytes);

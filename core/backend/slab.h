@@ -13,6 +13,7 @@ enum backend_id {
     BACKEND_LEGACY,
     BACKEND_POOL,
     BACKEND_COUNT,
+    BACKEND_LARGE = BACKEND_COUNT,  // not in the table: the span is one block
 };
 
 // The lists of an owner's class, in the order in which refill looks at them: the fullest slabs
@@ -109,8 +110,8 @@ bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls);
 void slab_detach(struct slab *slab);
 void slab_reattach(struct slab *slab);
 
-// Dies with the best explanation of a pointer that free was given and that lies in no slab now: it
-// may be in one that was given to the page heap when its last block was freed.
+// Dies with the best explanation of a pointer that free was given and that is no live block: its span may
+// have been given to the page heap when the last block was freed.
 HAK_COLD _Noreturn void slab_die_unknown(const void *pointer);
 
 // Is the block, which lies in a slab, free by the slab's bitmap?  Under the lock.

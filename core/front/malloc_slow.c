@@ -4,6 +4,7 @@
 #include "backend/large.h"
 #include "base/bits.h"
 #include "box/tiny_alloc_gate_box.h"
+#include "region/page_heap.h"
 #include "stats/budget.h"
 #include "thread/bin.h"
 #include "thread/process.h"
@@ -37,7 +38,13 @@ static bool ask_program(size_t bytes)
 static size_t give_back_all(void)
 {
     heap_flush(thread_heap);
-    return heap_purge_all(0) + large_unmap_clean();
+    return heap_purge_all(0);
+}
+
+// Address space is of use only where the system has refused it: where there is no limit of ours.
+static size_t unmap_where_refused(size_t limit)
+{
+    return limit == 0 ? page_heap_unmap_clean() : 0;
 }
 
 bool malloc_make_room(size_t bytes, int *attempt)
@@ -49,7 +56,7 @@ bool malloc_make_room(size_t bytes, int *attempt)
     bool is_hopeless = limit != 0 && bytes > limit;
     if (*attempt == 0) {
         *attempt = 1;
-        if (!is_hopeless && give_back_all() != 0) {
+        if (!is_hopeless && give_back_all() + unmap_where_refused(limit) != 0) {
             return true;
         }
     }

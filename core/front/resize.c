@@ -76,8 +76,10 @@ void *block_resize(void *block, size_t align_bytes, size_t bytes)
     }
     bool is_large = page_entry_class(page_map_lookup(block)) == LARGE_CLASS;
     if (is_large && bytes > CLASSED_BYTES_MOST && align_bytes <= os_page_bytes()) {
-        // Pages are moved, not copied, where the system does it.
         void *resized = large_resize(block, bytes);
+        if (resized != block || bytes < usable_bytes) {
+            heap_purge_if_due(thread_heap);
+        }
         if (resized != NULL || bytes <= usable_bytes) {
             return resized != NULL ? resized : block;
         }

@@ -79,6 +79,15 @@ void *os_resize(void *address, size_t old_bytes, size_t bytes)
     return (result < 0 && result > -4096) ? NULL : (void *)result;
 }
 
+bool os_move_pages(void *address, size_t bytes, void *target)
+{
+    enum {
+        DONT_UNMAP = 4
+    };  // MREMAP_DONTUNMAP, Linux 5.7
+    return counted_call(SYS_mremap, address, bytes, (long)bytes,
+                        MREMAP_MAYMOVE | MREMAP_FIXED | DONT_UNMAP, (long)target) == (long)target;
+}
+
 int os_guard(void *address, size_t bytes)
 {
     return (int)-counted_call(SYS_mprotect, address, bytes, PROT_NONE, 0, 0);

@@ -7,6 +7,7 @@
 #ifndef HAK_OS_OS_MEMORY_H
 #define HAK_OS_OS_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,10 @@ int os_purge(void *address, size_t bytes);
 // Grows or shrinks a mapping, moving its pages if there is no room behind it.  NULL on failure, and
 // then nothing has changed.
 void *os_resize(void *address, size_t old_bytes, size_t bytes);
+
+// Moves the pages of a range to `target`, which is mapped; the range stays mapped and reads as zero.  False:
+// the system can't, and nothing has changed.
+bool os_move_pages(void *address, size_t bytes, void *target);
 
 // Makes the pages resident at once, as if each were written; where the system can't, they will be when
 // they are touched.

@@ -1,6 +1,5 @@
 // The hak_* interface: each function is documented in include/hakmem.h.
 // SPDX-License-Identifier: MIT
-#include "backend/large.h"
 #include "base/bits.h"
 #include "front/free_fast.h"
 #include "front/heap_api.h"
@@ -9,6 +8,7 @@
 #include "hakmem.h"
 #include "os/os_memory.h"
 #include "policy/gates.h"
+#include "region/page_heap.h"
 #include "stats/budget.h"
 #include "thread/heap_stats.h"
 #include "thread/process.h"
@@ -171,7 +171,7 @@ size_t hak_trim(size_t keep_bytes)
     heap_flush(thread_heap);
     size_t bytes = heap_purge_all(keep_bytes);
     if (keep_bytes == 0) {
-        (void)large_unmap_clean();
+        (void)page_heap_unmap_clean();
     }
     return bytes;
 }

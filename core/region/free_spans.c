@@ -50,8 +50,7 @@ static void set_free(struct span *span, size_t unit_count, bool is_dirty)
     last->is_dirty = is_dirty;
 }
 
-// Do two neighbouring units of one zone have the same backing?
-static bool have_same_backing(uintptr_t unit, uintptr_t other)
+bool free_spans_match(uintptr_t unit, uintptr_t other)
 {
     bool is_huge = page_map_is_huge(unit);
     return is_huge == page_map_is_huge(other) &&
@@ -61,7 +60,7 @@ static bool have_same_backing(uintptr_t unit, uintptr_t other)
 static struct span *mergeable_before(const struct span *span, bool is_dirty)
 {
     uintptr_t before = span->base - UNIT_BYTES;
-    if (page_map_unit_index(span->base) == 0 || !have_same_backing(span->base, before)) {
+    if (page_map_unit_index(span->base) == 0 || !free_spans_match(span->base, before)) {
         return NULL;
     }
     struct span *last = span_of_unit(before);
@@ -74,7 +73,7 @@ static struct span *mergeable_before(const struct span *span, bool is_dirty)
 static struct span *mergeable_after(const struct span *span, bool is_dirty)
 {
     uintptr_t end = span_end(span);
-    if (page_map_unit_index(end) == 0 || !have_same_backing(span->base, end)) {
+    if (page_map_unit_index(end) == 0 || !free_spans_match(span->base, end)) {
         return NULL;
     }
     struct span *next = span_of_unit(end);
@@ -172,4 +171,19 @@ void free_spans_carve(struct free_spans *spans, struct span *span, size_t unit_c
         unit->state = SPAN_USED;
         unit->head_distance = (uint16_t)i;
     }
+}
+
+struct span *free_spans_skip(struct free_spans *spans, struct span *span, size_t lead_count)
+{
+    if (lead_count == 0) {
+        return span;
+    }
+    bool is_dirty = span->is_dirty;
+    bins_remove(spans, span);
+    struct span *rest = span_split(span, lead_count);
+    set_free(span, lead_count, is_dirty);
+    set_free(rest, rest->unit_count, is_dirty);
+    bins_insert(spans, span);
+    bins_insert(spans, rest);
+    return rest;
 }

@@ -40,6 +40,13 @@ struct span *free_spans_longest(const struct free_spans *spans, bool is_dirty);
 // Makes the first `unit_count` units of a free span a used span; the rest stays free.
 void free_spans_carve(struct free_spans *spans, struct span *span, size_t unit_count);
 
+// Leaves the first `lead_count` units of a free span free; the rest, returned, is a free span of its own
+// for the moment: it is to be carved next.
+struct span *free_spans_skip(struct free_spans *spans, struct span *span, size_t lead_count);
+
+// Have two units of one zone the same backing, so that one span may hold both?
+bool free_spans_match(uintptr_t unit, uintptr_t other);
+
 // Cuts a used span in two behind its first `unit_count` units; returns the second part, used too.
 struct span *span_split(struct span *span, size_t unit_count);
 

@@ -30,6 +30,19 @@ static struct {
     _Atomic size_t dirty_bytes;
 } page_heap;
 
+// What is wanted of the page heap.
+struct span_request {
+    size_t unit_count;
+    size_t align_units;  // a power of two
+    bool is_run;         // a block that may grow: where there is room
+};
+
+// A span of this length holds the wanted one, wherever it begins.
+static size_t least_units(const struct span_request *request)
+{
+    return request->unit_count + request->align_units - 1;
+}
+
 static void insert_arena_part(uintptr_t base, size_t bytes)
 {
     struct span *span = span_of_unit(base);
@@ -38,12 +51,18 @@ static void insert_arena_part(uintptr_t base, size_t bytes)
     free_spans_insert(&page_heap.free, span, false);
 }
 
-// Notes which chunks were asked to be huge.  Under the lock.
-static void mark_huge(uintptr_t base, size_t bytes)
+// Notes which chunks were asked to be huge; an unmapped arena of the other kind may have been here.  Under
+// the lock.
+static void mark_huge(uintptr_t base, size_t bytes, bool is_huge)
 {
-    for (uintptr_t chunk = base; chunk < base + bytes; chunk += CHUNK_BYTES) {
-        atomic_fetch_or_explicit(&page_map_chunk_bits(chunk)->huge[chunk_word(chunk)],
-                                 chunk_bit(chunk), memory_order_relaxed);
+    for (uintptr_t chunk = align_down(base, CHUNK_BYTES); chunk < base + bytes;
+         chunk += CHUNK_BYTES) {
+        _Atomic uint32_t *word = &page_map_chunk_bits(chunk)->huge[chunk_word(chunk)];
+        if (is_huge) {
+            atomic_fetch_or_explicit(word, chunk_bit(chunk), memory_order_relaxed);
+        } else {
+            atomic_fetch_and_explicit(word, ~chunk_bit(chunk), memory_order_relaxed);
+        }
     }
 }
 
@@ -51,9 +70,7 @@ static void insert_arena(uintptr_t base, size_t bytes, bool is_huge)
 {
     lock_take(&page_heap.lock);
     page_map_set(base, bytes / UNIT_BYTES, 0);  // a freed large block may have been here
-    if (is_huge) {
-        mark_huge(base, bytes);
-    }
+    mark_huge(base, bytes, is_huge);
     // In parts that are never merged: see free_spans.h.
     uintptr_t part_bytes = is_huge ? WINDOW_BYTES : (uintptr_t)1 << ZONE_SHIFT;
     for (uintptr_t part = base; part < base + bytes;) {
@@ -117,37 +134,68 @@ static void count_dirty(size_t bytes, int sign)
     budget_add(&budget.dirty_bytes, (size_t)sign * bytes);
 }
 
+// A free span of a kind that holds what is wanted, or NULL.  A run goes where it can double.
+static struct span *find_span(const struct span_request *request, bool is_dirty)
+{
+    size_t unit_count = least_units(request);
+    if (request->is_run) {
+        struct span *longest = free_spans_longest(&page_heap.free, is_dirty);
+        if (longest != NULL && longest->unit_count >= 2 * unit_count) {
+            return longest;
+        }
+    }
+    return free_spans_find(&page_heap.free, unit_count, is_dirty);
+}
+
+// Where in a free span the wanted one begins.  A run begins in the middle of memory that was never
+// touched, if there is plenty: then neither of two blocks that grow side by side is soon in the other's
+// way.
+static size_t lead_units(const struct span *span, const struct span_request *request)
+{
+    enum {
+        PLENTY = 8
+    };
+    size_t align_bytes = request->align_units * UNIT_BYTES;
+    uintptr_t start = span->base;
+    if (request->is_run && !span->is_dirty && !page_map_is_huge(start) &&
+        span->unit_count >= PLENTY * least_units(request)) {
+        start += span->unit_count / 2 * (uintptr_t)UNIT_BYTES;
+    }
+    return (align_up(start, align_bytes) - span->base) / UNIT_BYTES;
+}
+
 // A span of pages that the budget has as dirty, or NULL.
-static struct span *take_dirty(size_t unit_count)
+static struct span *take_dirty(const struct span_request *request)
 {
     lock_take(&page_heap.lock);
-    struct span *span = free_spans_find(&page_heap.free, unit_count, true);
+    struct span *span = find_span(request, true);
     if (span != NULL) {
-        count_dirty(unit_count * UNIT_BYTES, -1);
-        free_spans_carve(&page_heap.free, span, unit_count);
+        span = free_spans_skip(&page_heap.free, span, lead_units(span, request));
+        count_dirty(request->unit_count * UNIT_BYTES, -1);
+        free_spans_carve(&page_heap.free, span, request->unit_count);
     }
     lock_give(&page_heap.lock);
     return span;
 }
 
-// Carves whole chunks out of a clean huge span; what isn't wanted of the last one becomes dirty.  False:
-// the limit doesn't allow so much, and nothing was done.  Under the lock.
-static bool carve_chunks(struct span *span, size_t unit_count)
+// Bytes that become dirty when `unit_count` units are carved out of clean huge chunks.
+static size_t chunk_rest_bytes(size_t unit_count)
 {
-    size_t whole_count = align_up(unit_count, CHUNK_UNIT_COUNT);
-    size_t rest_bytes = (whole_count - unit_count) * UNIT_BYTES;
-    if (!budget_commit(rest_bytes)) {
-        return false;
-    }
+    return (align_up(unit_count, CHUNK_UNIT_COUNT) - unit_count) * UNIT_BYTES;
+}
+
+// Carves whole chunks, which the caller has committed, out of a clean huge span; what isn't wanted of
+// the last one becomes dirty.  Under the lock.
+static void carve_chunks(struct span *span, size_t unit_count)
+{
+    size_t rest_bytes = chunk_rest_bytes(unit_count);
     hak_assert(span->base % CHUNK_BYTES == 0);
-    free_spans_carve(&page_heap.free, span, whole_count);
-    span->is_dirty = true;
+    free_spans_carve(&page_heap.free, span, unit_count + rest_bytes / UNIT_BYTES);
     if (rest_bytes != 0) {
         struct span *rest = span_split(span, unit_count);
         count_dirty(rest_bytes, 1);
         free_spans_insert(&page_heap.free, rest, true);
     }
-    return true;
 }
 
 // The chunks of the window around `address` are huge no longer; returns which ones were.  Under the
@@ -183,26 +231,27 @@ void page_heap_avoid_huge(const struct span *span)
 
 // A span of pages that the caller has committed, or NULL.  *arena_bytes: how long the next arena
 // should be.
-static struct span *take_clean(size_t unit_count, size_t *arena_bytes)
+static struct span *take_clean(const struct span_request *request, size_t *arena_bytes)
 {
     uint32_t former_chunks = 0;
     lock_take(&page_heap.lock);
-    struct span *span = free_spans_find(&page_heap.free, unit_count, false);
+    struct span *span = find_span(request, false);
+    if (span != NULL) {
+        span = free_spans_skip(&page_heap.free, span, lead_units(span, request));
+    }
     bool is_huge = span != NULL && page_map_is_huge(span->base);
-    if (is_huge && !carve_chunks(span, unit_count)) {
+    if (is_huge && !budget_commit(chunk_rest_bytes(request->unit_count))) {
         former_chunks = forget_huge(span->base);
         is_huge = false;
     }
-    if (span != NULL && !is_huge) {
-        free_spans_carve(&page_heap.free, span, unit_count);
+    if (is_huge) {
+        carve_chunks(span, request->unit_count);
+    } else if (span != NULL) {
+        free_spans_carve(&page_heap.free, span, request->unit_count);
     }
     *arena_bytes = page_heap.next_arena_bytes;
     lock_give(&page_heap.lock);
-    if (is_huge) {
-        // All of the last chunk at once, so that the budget tells the truth where the system has no
-        // huge page to give.
-        os_populate((void *)span->base, align_up(unit_count * UNIT_BYTES, CHUNK_BYTES));
-    } else if (former_chunks != 0) {
+    if (former_chunks != 0) {
         avoid_huge_pages(span->base, former_chunks);
     }
     return span;
@@ -211,35 +260,128 @@ static struct span *take_clean(size_t unit_count, size_t *arena_bytes)
 // One thread maps an arena at a time, and whoever waited looks for a span again first: else threads
 // that miss at once would map one each.  The growth lock is taken by nobody else, so that the system
 // call under it makes only those wait who need the arena.
-static struct span *take_after_growth(size_t unit_count)
+static struct span *take_after_growth(const struct span_request *request)
 {
     size_t arena_bytes = 0;
     lock_take(&page_heap.growth_lock);
-    struct span *span = take_clean(unit_count, &arena_bytes);
-    while (span == NULL && add_arena(unit_count, arena_bytes)) {
-        span = take_clean(unit_count, &arena_bytes);
+    struct span *span = take_clean(request, &arena_bytes);
+    while (span == NULL && add_arena(least_units(request), arena_bytes)) {
+        span = take_clean(request, &arena_bytes);
     }
     lock_give(&page_heap.growth_lock);
     return span;
 }
 
-struct span *page_heap_take(size_t unit_count)
+static struct span *take(const struct span_request *request)
 {
-    hak_assert(unit_count >= 1 && unit_count <= SPAN_UNITS_MOST);
-    size_t bytes = unit_count * UNIT_BYTES;
-    struct span *span = take_dirty(unit_count);
+    size_t bytes = request->unit_count * UNIT_BYTES;
+    struct span *span = take_dirty(request);
     if (span != NULL || !budget_commit(bytes)) {
         return span;
     }
     size_t arena_bytes = 0;
-    span = take_clean(unit_count, &arena_bytes);
-    if (span == NULL) {
-        span = take_after_growth(unit_count);
+    span = take_clean(request, &arena_bytes);
+    if (span == NULL && request->unit_count <= RUN_UNITS_MOST) {
+        span = take_after_growth(request);
     }
     if (span == NULL) {
         budget_subtract(&budget.committed_bytes, bytes);
     }
     return span;
+}
+
+struct span *page_heap_take(size_t unit_count)
+{
+    hak_assert(unit_count >= 1 && unit_count <= SLAB_UNITS_MOST);
+    struct span *span = take(&(struct span_request){.unit_count = unit_count, .align_units = 1});
+    if (span != NULL && !span->is_dirty && page_map_is_huge(span->base)) {
+        // All of the last chunk at once, so that the budget tells the truth where the system has no
+        // huge page to give.
+        os_populate((void *)span->base, align_up(unit_count * UNIT_BYTES, CHUNK_BYTES));
+        span->is_dirty = true;
+    }
+    return span;
+}
+
+// The chunks of a run are not populated: the program may never touch most of them.
+struct span *page_heap_take_run(size_t unit_count, size_t align_units)
+{
+    return take(&(struct span_request){
+        .unit_count = unit_count, .align_units = align_units, .is_run = true});
+}
+
+// The free span behind a used one that it may grow into, or NULL.
+static struct span *free_behind(uintptr_t end, uintptr_t backing)
+{
+    if (page_map_unit_index(end) == 0 || !free_spans_match(end, backing)) {
+        return NULL;
+    }
+    struct span *span = span_of_unit(end);
+    return span->state == SPAN_FREE ? span : NULL;
+}
+
+// Is there room for `unit_count` units more?  *clean_bytes: what of them is to be committed.
+static bool has_room(const struct span *span, size_t unit_count, size_t *clean_bytes)
+{
+    uintptr_t end = span_end(span);
+    while (unit_count != 0) {
+        const struct span *next = free_behind(end, span->base);
+        if (next == NULL) {
+            return false;
+        }
+        size_t used_count = min_size(next->unit_count, unit_count);
+        if (!next->is_dirty) {
+            *clean_bytes += used_count * UNIT_BYTES;
+            *clean_bytes += page_map_is_huge(end) ? chunk_rest_bytes(used_count) : 0;
+        }
+        unit_count -= used_count;
+        end = span_end(next);
+    }
+    return true;
+}
+
+// Joins the free span behind `span` to it, or the first `unit_count` units of that.  Under the lock.
+static void absorb(struct span *span, size_t unit_count)
+{
+    struct span *next = span_of_unit(span_end(span));
+    size_t used_count = min_size(next->unit_count, unit_count);
+    if (next->is_dirty) {
+        count_dirty(used_count * UNIT_BYTES, -1);
+        free_spans_carve(&page_heap.free, next, used_count);
+    } else if (page_map_is_huge(next->base)) {
+        carve_chunks(next, used_count);
+    } else {
+        free_spans_carve(&page_heap.free, next, used_count);
+    }
+    span->unit_count = (uint16_t)(span->unit_count + used_count);
+}
+
+bool page_heap_extend(struct span *span, size_t unit_count)
+{
+    size_t clean_bytes = 0;
+    lock_take(&page_heap.lock);
+    bool can_grow =
+        has_room(span, unit_count - span->unit_count, &clean_bytes) && budget_commit(clean_bytes);
+    while (can_grow && span->unit_count < unit_count) {
+        absorb(span, unit_count - span->unit_count);
+    }
+    lock_give(&page_heap.lock);
+    return can_grow;
+}
+
+void page_heap_shrink(struct span *span, size_t unit_count)
+{
+    page_heap_give(span_split(span, unit_count));
+}
+
+void page_heap_give_clean(struct span *span)
+{
+    hak_assert(!page_map_is_huge(span->base));
+    page_map_set(span->base, span->unit_count, 0);
+    lock_take(&page_heap.lock);
+    budget_uncommit((size_t)span->unit_count * UNIT_BYTES);
+    free_spans_insert(&page_heap.free, span, false);
+    lock_give(&page_heap.lock);
 }
 
 void page_heap_give(struct span *span)
@@ -356,6 +498,46 @@ size_t page_heap_purge(size_t keep_bytes)
         purged_bytes += bytes;
     }
     return purged_bytes;
+}
+
+// The longest clean span out of the page heap for good, if it is worth a system call, or NULL.
+static struct span *take_longest_clean(void)
+{
+    enum {
+        UNMAPPED_UNITS_LEAST = ARENA_BYTES_FIRST / UNIT_BYTES
+    };
+    lock_take(&page_heap.lock);
+    struct span *span = free_spans_longest(&page_heap.free, false);
+    if (span != NULL && span->unit_count < UNMAPPED_UNITS_LEAST) {
+        span = NULL;
+    }
+    if (span != NULL) {
+        free_spans_carve(&page_heap.free, span, span->unit_count);
+        span->state = SPAN_NONE;
+        span_of_unit(span_end(span) - UNIT_BYTES)->state = SPAN_NONE;
+    }
+    lock_give(&page_heap.lock);
+    return span;
+}
+
+// From the system call on, the units may be part of a new arena.
+size_t page_heap_unmap_clean(void)
+{
+    size_t unmapped_bytes = 0;
+    struct span *span = NULL;
+    while ((span = take_longest_clean()) != NULL) {
+        size_t bytes = span_end(span) - span->base;
+        budget_subtract(&budget.mapped_bytes, bytes);
+        if (os_unmap((void *)span->base, bytes) != 0) {
+            budget_add(&budget.mapped_bytes, bytes);
+            lock_take(&page_heap.lock);
+            free_spans_insert(&page_heap.free, span, false);
+            lock_give(&page_heap.lock);
+            break;
+        }
+        unmapped_bytes += bytes;
+    }
+    return unmapped_bytes;
 }
 
 size_t page_heap_dirty_bytes(void)

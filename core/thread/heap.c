@@ -120,12 +120,9 @@ void heap_flush(struct heap *heap)
     remote_free_empty_mailbox(heap, NULL);
 }
 
-// Large blocks go first: nothing else could use their pages.
 static size_t purge_pages(size_t keep_bytes)
 {
-    size_t pages_bytes = page_heap_dirty_bytes();
-    size_t bytes = large_purge(keep_bytes > pages_bytes ? keep_bytes - pages_bytes : 0);
-    return bytes + page_heap_purge(keep_bytes);
+    return large_retry_unmap() + page_heap_purge(keep_bytes);
 }
 
 void heap_purge_if_due(struct heap *heap)

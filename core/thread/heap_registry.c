@@ -260,7 +260,6 @@ void heap_registry_unlock_all(void)
 // stay in their bins until a thread adopts the heap: flushing them here would copy their pages.
 void heap_registry_after_fork_in_child(struct heap *mine)
 {
-    large_after_fork_in_child();
     page_heap_after_fork_in_child();
     for (uint32_t tag = 1; tag <= heap_registry_count(); tag++) {
         struct heap *heap = heap_registry_lookup(tag);

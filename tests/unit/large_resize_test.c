@@ -2,13 +2,16 @@
 #include "backend/large.h"
 #include "budget_check.h"
 #include "os_refusal.h"
+#include "policy/gates.h"
+#include "region/page_heap.h"
 #include "unit_check.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 enum {
     BYTES = 320 << 10,
+    MOVED_BYTES = 16 << 20,
+    LONG_BYTES = 40 << 20,  // BYTES doubled until it is more than the page heap serves
 };
 
 static size_t committed_at_start;
@@ -17,9 +20,18 @@ static int start_empty(void **state)
 {
     (void)state;
     os_refusal_end();
-    (void)large_purge(0);
+    gate_store_live(&gates.huge_pages, 0);  // whole chunks would be counted
+    (void)page_heap_purge(0);
     committed_at_start = committed_page_bytes();
     return 0;
+}
+
+static void number(char *block, size_t bytes)
+{
+    uint32_t *numbers = (uint32_t *)(void *)block;
+    for (uint32_t i = 0; i < bytes / sizeof *numbers; i++) {
+        numbers[i] = i;
+    }
 }
 
 // A block whose bytes say where they are.
@@ -27,12 +39,10 @@ static char *take_numbered(void)
 {
     struct large_request request = {.bytes = BYTES, .align_bytes = 1, .owner_tag = LARGE_TAG};
     bool is_zero = false;
-    uint32_t *block = large_take(&request, &is_zero);
+    char *block = large_take(&request, &is_zero);
     assert_non_null(block);
-    for (uint32_t i = 0; i < BYTES / sizeof *block; i++) {
-        block[i] = i;
-    }
-    return (char *)block;
+    number(block, BYTES);
+    return block;
 }
 
 static bool is_numbered(const char *block, size_t bytes)
@@ -46,11 +56,14 @@ static bool is_numbered(const char *block, size_t bytes)
     return true;
 }
 
-// Makes sure that there is no room behind the block.
-static void wall_in(const char *block)
+// Takes the units behind a numbered block, so that there is no room.
+static struct span *wall_in(char *block)
 {
-    (void)mmap((void *)(uintptr_t)(block + BYTES), 4096, PROT_NONE,
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    assert_ptr_equal(large_resize(block, 2 * BYTES), block);
+    assert_ptr_equal(large_resize(block, BYTES), block);
+    struct span *wall = page_heap_take(BYTES / UNIT_BYTES);  // the shortest dirty span
+    assert_int_equal(wall->base, (uintptr_t)block + BYTES);
+    return wall;
 }
 
 static void give(void *block)
@@ -58,18 +71,56 @@ static void give(void *block)
     large_give(block);
 }
 
-static void a_grown_block_keeps_its_content_and_its_tail_is_zero(void **state)
+static size_t held_bytes(void)
+{
+    return committed_page_bytes() - page_heap_dirty_bytes();
+}
+
+// From a span of the page heap to a mapping of its own, and on.
+static void a_grown_block_keeps_its_content(void **state)
 {
     (void)state;
     char *block = take_numbered();
-    for (size_t bytes = BYTES; bytes <= (size_t)64 * BYTES; bytes *= 2) {
+    size_t numbered_bytes = BYTES;
+    for (size_t bytes = BYTES; bytes <= LONG_BYTES; bytes *= 2) {
         block = large_resize(block, bytes);
         assert_non_null(block);
         assert_int_equal(large_bytes(block), bytes);
-        assert_true(is_numbered(block, BYTES));
-        assert_true(is_filled_with(block + BYTES, 0, bytes - BYTES));
-        assert_int_equal(committed_page_bytes(), committed_at_start + bytes);
+        assert_true(is_numbered(block, numbered_bytes));
+        assert_int_equal(held_bytes(), committed_at_start + bytes);
+        number(block, bytes);
+        numbered_bytes = bytes;
     }
+    large_give(block);
+    assert_int_equal(held_bytes(), committed_at_start);
+}
+
+static void a_block_with_room_behind_it_grows_where_it_is(void **state)
+{
+    (void)state;
+    char *block = take_numbered();
+    size_t mapped_bytes = budget_read(&budget.mapped_bytes);
+    assert_ptr_equal(large_resize(block, 2 * BYTES), block);
+    assert_int_equal(page_map_lookup(block), page_entry_make(LARGE_TAG, LARGE_CLASS));
+    assert_int_equal(held_bytes(), committed_at_start + 2 * BYTES);
+    assert_int_equal(budget_read(&budget.mapped_bytes), mapped_bytes);
+    assert_true(is_numbered(block, BYTES));
+    large_give(block);
+}
+
+// What lies behind is dirty at first and clean then.
+static void a_block_grows_into_neighbours_of_both_kinds(void **state)
+{
+    (void)state;
+    char *block = take_numbered();
+    assert_ptr_equal(large_resize(block, 3 * BYTES), block);
+    assert_ptr_equal(large_resize(block, BYTES), block);
+    assert_int_equal(page_heap_dirty_bytes(), 2 * BYTES);
+    assert_ptr_equal(large_resize(block, 4 * BYTES), block);
+    assert_int_equal(page_heap_dirty_bytes(), 0);
+    assert_int_equal(held_bytes(), committed_at_start + 4 * BYTES);
+    assert_true(is_numbered(block, BYTES));
+    memset(block, 1, 4 * BYTES);
     large_give(block);
 }
 
@@ -77,7 +128,7 @@ static void a_block_without_room_behind_it_moves(void **state)
 {
     (void)state;
     char *block = take_numbered();
-    wall_in(block);
+    struct span *wall = wall_in(block);
     char *moved = large_resize(block, 3 * BYTES);
     assert_non_null(moved);
     assert_ptr_not_equal(moved, block);
@@ -85,21 +136,70 @@ static void a_block_without_room_behind_it_moves(void **state)
     assert_int_equal(page_map_lookup(moved), page_entry_make(LARGE_TAG, LARGE_CLASS));
     assert_int_not_equal(page_map_lookup(block), page_entry_make(LARGE_TAG, LARGE_CLASS));
     assert_dies_of("double free", block, BYTES, give, block);
+    page_heap_give(wall);
     large_give(moved);
 }
 
-static void a_shrunk_block_stays_and_its_pages_go_back(void **state)
+// Long ones: the system moves their pages, and where they were is clean.
+static void check_long_move(bool is_refused, bool are_pages_left)
+{
+    char *block = take_numbered();
+    assert_non_null(block = large_resize(block, MOVED_BYTES));
+    number(block, MOVED_BYTES);
+    os_refusal.is_move_refused = is_refused;
+    os_refusal.is_purge_refused = are_pages_left;
+    char *moved = large_resize(block, LONG_BYTES);
+    assert_non_null(moved);
+    assert_ptr_not_equal(moved, block);
+    assert_true(is_numbered(moved, MOVED_BYTES));
+    assert_int_equal(held_bytes(), committed_at_start + LONG_BYTES);
+    assert_int_equal(page_heap_dirty_bytes() >= MOVED_BYTES, are_pages_left);
+    os_refusal_end();
+    bool is_zero = false;
+    (void)page_heap_purge(0);
+    struct large_request request = {.bytes = MOVED_BYTES, .align_bytes = 1, .owner_tag = LARGE_TAG};
+    char *other = large_take(&request, &is_zero);
+    assert_true(is_zero);
+    assert_true(is_filled_with(other, 0, MOVED_BYTES));
+    large_give(other);
+    large_give(moved);
+}
+
+static void the_pages_of_a_long_block_are_moved_or_copied(void **state)
 {
     (void)state;
+    check_long_move(false, false);
+    check_long_move(true, false);
+    check_long_move(true, true);
+}
+
+static void a_shrunk_block_stays_and_its_tail_is_free(void **state)
+{
+    (void)state;
+    enum {
+        LEFT_BYTES = (BYTES / 2 + UNIT_BYTES - 1) / UNIT_BYTES * UNIT_BYTES
+    };
     char *block = take_numbered();
-    size_t mapped_bytes = budget_read(&budget.mapped_bytes);
-    size_t purged_bytes = budget_read(&budget.purged_bytes);
     assert_ptr_equal(large_resize(block, BYTES / 2), block);
     assert_int_equal(large_bytes(block), BYTES / 2);
     assert_true(is_numbered(block, BYTES / 2));
-    assert_int_equal(committed_page_bytes(), committed_at_start + BYTES / 2);
-    assert_int_equal(budget_read(&budget.mapped_bytes), mapped_bytes - BYTES / 2);
-    assert_int_equal(budget_read(&budget.purged_bytes), purged_bytes + BYTES / 2);
+    assert_int_equal(held_bytes(), committed_at_start + LEFT_BYTES);
+    assert_int_equal(page_heap_dirty_bytes(), BYTES - LEFT_BYTES);
+    large_give(block);
+}
+
+static void a_shrunk_mapping_gives_its_pages_back(void **state)
+{
+    (void)state;
+    char *block = take_numbered();
+    assert_non_null(block = large_resize(block, LONG_BYTES));
+    size_t mapped_bytes = budget_read(&budget.mapped_bytes);
+    size_t purged_bytes = budget_read(&budget.purged_bytes);
+    assert_ptr_equal(large_resize(block, LONG_BYTES / 2), block);
+    assert_true(is_numbered(block, BYTES));
+    assert_int_equal(held_bytes(), committed_at_start + LONG_BYTES / 2);
+    assert_int_equal(budget_read(&budget.mapped_bytes), mapped_bytes - LONG_BYTES / 2);
+    assert_int_equal(budget_read(&budget.purged_bytes), purged_bytes + LONG_BYTES / 2);
     large_give(block);
 }
 
@@ -111,7 +211,7 @@ static void assert_as_before(const char *block)
     assert_int_equal(page_map_lookup(block), page_entry_make(LARGE_TAG, LARGE_CLASS));
     assert_int_equal(figures.live_bytes, BYTES);
     assert_int_equal(figures.live_count, 1);
-    assert_int_equal(committed_page_bytes(), committed_at_start + BYTES);
+    assert_int_equal(held_bytes(), committed_at_start + BYTES);
 }
 
 static void a_refused_resize_leaves_the_block_as_it_was(void **state)
@@ -119,15 +219,33 @@ static void a_refused_resize_leaves_the_block_as_it_was(void **state)
     (void)state;
     char *block = take_numbered();
     size_t mapped_bytes = budget_read(&budget.mapped_bytes);
-    os_refusal.is_resize_refused = true;
-    assert_null(large_resize(block, 2 * BYTES));
-    assert_as_before(block);
-    assert_null(large_resize(block, BYTES / 2));
+    os_refusal.is_map_refused = true;
+    assert_null(large_resize(block, LONG_BYTES));
     assert_as_before(block);
     assert_int_equal(budget_read(&budget.mapped_bytes), mapped_bytes);
     os_refusal_end();
     assert_null(large_resize(block, (size_t)1 << 50));
     assert_as_before(block);
+    assert_true(is_numbered(block, BYTES));
+    large_give(block);
+}
+
+static void a_mapping_that_cannot_be_resized_stays(void **state)
+{
+    (void)state;
+    char *block = take_numbered();
+    assert_non_null(block = large_resize(block, LONG_BYTES));
+    os_refusal.is_resize_refused = true;
+    assert_null(large_resize(block, 2 * (size_t)LONG_BYTES));
+    // From here on the page map has a zone to spare.
+    size_t mapped_bytes = budget_read(&budget.mapped_bytes);
+    assert_null(large_resize(block, 2 * (size_t)LONG_BYTES));
+    assert_null(large_resize(block, LONG_BYTES / 2));
+    os_refusal_end();
+    assert_int_equal(large_bytes(block), LONG_BYTES);
+    assert_int_equal(page_map_lookup(block), page_entry_make(LARGE_TAG, LARGE_CLASS));
+    assert_int_equal(held_bytes(), committed_at_start + LONG_BYTES);
+    assert_int_equal(budget_read(&budget.mapped_bytes), mapped_bytes);
     assert_true(is_numbered(block, BYTES));
     large_give(block);
 }
@@ -139,8 +257,8 @@ static void the_limit_refuses_growth_and_never_shrinking(void **state)
     budget_add(&budget.limit_bytes, budget_read(&budget.committed_bytes));
     assert_null(large_resize(block, BYTES + 4096));
     assert_as_before(block);
-    assert_ptr_equal(large_resize(block, BYTES - 4096), block);
-    assert_non_null(block = large_resize(block, BYTES));
+    assert_ptr_equal(large_resize(block, BYTES - UNIT_BYTES), block);
+    assert_ptr_equal(large_resize(block, BYTES), block);
     budget_subtract(&budget.limit_bytes, budget_read(&budget.limit_bytes));
     large_give(block);
 }
@@ -178,7 +296,7 @@ static void resize_over_and_over(void *argument)
         *wrong_count += block[0] != i;
         large_give(block);
         if (i % 16 == 0) {
-            (void)large_purge(0);
+            (void)page_heap_purge(0);
         }
     }
 }
@@ -192,16 +310,21 @@ static void threads_resize_without_mixing_their_blocks_up(void **state)
     struct large_figures figures;
     large_read_figures(&figures);
     assert_int_equal(figures.live_count, 0);
-    assert_int_equal(committed_page_bytes(), committed_at_start + figures.cached_bytes);
+    assert_int_equal(held_bytes(), committed_at_start);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_grown_block_keeps_its_content_and_its_tail_is_zero, start_empty),
+        cmocka_unit_test_setup(a_grown_block_keeps_its_content, start_empty),
+        cmocka_unit_test_setup(a_block_with_room_behind_it_grows_where_it_is, start_empty),
+        cmocka_unit_test_setup(a_block_grows_into_neighbours_of_both_kinds, start_empty),
         cmocka_unit_test_setup(a_block_without_room_behind_it_moves, start_empty),
-        cmocka_unit_test_setup(a_shrunk_block_stays_and_its_pages_go_back, start_empty),
+        cmocka_unit_test_setup(the_pages_of_a_long_block_are_moved_or_copied, start_empty),
+        cmocka_unit_test_setup(a_shrunk_block_stays_and_its_tail_is_free, start_empty),
+        cmocka_unit_test_setup(a_shrunk_mapping_gives_its_pages_back, start_empty),
         cmocka_unit_test_setup(a_refused_resize_leaves_the_block_as_it_was, start_empty),
+        cmocka_unit_test_setup(a_mapping_that_cannot_be_resized_stays, start_empty),
         cmocka_unit_test_setup(the_limit_refuses_growth_and_never_shrinking, start_empty),
         cmocka_unit_test_setup(a_freed_block_is_not_resized, start_empty),
         cmocka_unit_test_setup(threads_resize_without_mixing_their_blocks_up, start_empty),

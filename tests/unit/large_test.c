@@ -3,6 +3,8 @@
 #include "base/bits.h"
 #include "budget_check.h"
 #include "os_refusal.h"
+#include "policy/gates.h"
+#include "region/page_heap.h"
 #include "unit_check.h"
 
 #include <stdio.h>
@@ -13,16 +15,20 @@ enum {
     MANY_COUNT = 1000,
     MAPPINGS_MOST = 500,
     TAG = 9,
+    SPAN_LONG_BYTES = 31 << 20,  // the page heap's longest, nearly
+    LONG_BYTES = 40 << 20,       // longer
 };
 
 static int start_empty(void **state)
 {
     (void)state;
     os_refusal_end();
-    (void)large_purge(0);
+    gate_store_live(&gates.huge_pages, 0);  // whole chunks would be counted
+    (void)page_heap_purge(0);
+    (void)large_retry_unmap();
     struct large_figures figures;
     large_read_figures(&figures);
-    return figures.live_count == 0 && figures.cached_bytes == 0 ? 0 : -1;
+    return figures.live_count == 0 && page_heap_dirty_bytes() == 0 ? 0 : -1;
 }
 
 static void *take_of(size_t bytes, size_t align_bytes, bool *is_zero)
@@ -84,80 +90,95 @@ static void a_block_is_aligned_as_asked(void **state)
     }
 }
 
-static void a_freed_block_serves_the_next_of_about_its_size(void **state)
+static void a_freed_block_serves_the_next_of_any_size(void **state)
 {
     (void)state;
-    char *block = take(BYTES);
+    char *block = take(4 * BYTES);
     block[5] = 1;
     large_give(block);
-    assert_int_equal(read_figures().cached_bytes, BYTES);
+    assert_int_equal(page_heap_dirty_bytes(), 4 * BYTES);
     bool is_zero = true;
-    char *shorter = take_of(BYTES / 2, 1, &is_zero);
-    char *longer = take_of(BYTES + 4096, 1, &is_zero);
-    assert_ptr_not_equal(shorter, block);
-    assert_ptr_not_equal(longer, block);
-    char *again = take_of(BYTES - BYTES / 16, 1, &is_zero);
-    assert_ptr_equal(again, block);
+    char *shorter = take_of(BYTES, 1, &is_zero);
+    assert_ptr_equal(shorter, block);
     assert_false(is_zero);
-    assert_int_equal(large_bytes(again), BYTES);
+    assert_int_equal(page_heap_dirty_bytes(), 3 * BYTES);
+    char *longer = take_of(4 * BYTES, 1, &is_zero);
+    assert_true(longer >= block + 4 * BYTES || longer + 4 * BYTES <= block);
+    assert_true(is_zero);
     large_give(shorter);
     large_give(longer);
+}
+
+static void a_purged_block_is_zero_again(void **state)
+{
+    (void)state;
+    size_t committed_bytes = committed_page_bytes();
+    char *block = take(BYTES);
+    memset(block, 1, BYTES);
+    large_give(block);
+    os_refusal.is_purge_refused = true;
+    assert_int_equal(page_heap_purge(0), 0);
+    assert_int_equal(committed_page_bytes(), committed_bytes + BYTES);
+    os_refusal.is_purge_refused = false;
+    assert_int_equal(page_heap_purge(0), BYTES);
+    assert_int_equal(committed_page_bytes(), committed_bytes);
+    bool is_zero = false;
+    char *again = take_of(BYTES, 1, &is_zero);
+    assert_true(is_zero);
+    assert_true(is_filled_with(again, 0, BYTES));
     large_give(again);
 }
 
-static void a_cached_block_serves_only_the_alignment_that_it_has(void **state)
-{
-    (void)state;
-    char *block = take(BYTES);
-    size_t align_bytes = 2 * largest_power_dividing((uintptr_t)block);
-    large_give(block);
-    bool is_zero = false;
-    char *aligned = take_of(BYTES, align_bytes, &is_zero);
-    assert_int_equal((uintptr_t)aligned % align_bytes, 0);
-    assert_ptr_not_equal(aligned, block);
-    large_give(aligned);
-}
-
-static void a_purge_unmaps_the_longest_first(void **state)
+static void a_long_block_has_a_mapping_that_goes_with_it(void **state)
 {
     (void)state;
     size_t committed_bytes = committed_page_bytes();
     size_t mapped_bytes = budget_read(&budget.mapped_bytes);
-    char *shorter = take(BYTES);
-    char *longer = take(4 * BYTES);
-    large_give(shorter);
-    large_give(longer);
-    assert_int_equal(large_purge(5 * BYTES), 0);
-    assert_int_equal(large_purge(5 * BYTES - 1), 4 * BYTES);
-    assert_int_equal(read_figures().cached_bytes, BYTES);
-    assert_int_equal(committed_page_bytes(), committed_bytes + BYTES);
-    assert_int_equal(large_purge(0), BYTES);
-    assert_int_equal(committed_page_bytes(), committed_bytes);
+    char *block = take(LONG_BYTES);
+    block[LONG_BYTES - 1] = 1;
+    assert_int_equal(budget_read(&budget.mapped_bytes), mapped_bytes + LONG_BYTES);
+    large_give(block);
+    assert_false(is_mapped(block));
     assert_int_equal(budget_read(&budget.mapped_bytes), mapped_bytes);
-    assert_false(is_mapped(longer));
+    assert_int_equal(committed_page_bytes(), committed_bytes);
 }
 
-static void a_refused_unmap_is_a_purge_and_the_run_is_used_again(void **state)
+static void a_refused_unmap_is_tried_again(void **state)
 {
     (void)state;
-    char *block = take(BYTES);
-    memset(block, 1, BYTES);
-    large_give(block);
     size_t committed_bytes = committed_page_bytes();
+    size_t mapped_bytes = budget_read(&budget.mapped_bytes);
+    char *block = take(LONG_BYTES);
+    block[LONG_BYTES - 1] = 1;
     os_refusal.is_unmap_refused = true;
-    os_refusal.is_purge_refused = true;
-    assert_int_equal(large_purge(0), 0);
-    assert_int_equal(committed_page_bytes(), committed_bytes);
-    os_refusal.is_purge_refused = false;
-    assert_int_equal(large_purge(0), BYTES);
-    assert_int_equal(committed_page_bytes(), committed_bytes - BYTES);
+    large_give(block);
+    assert_int_equal(budget_read(&budget.mapped_bytes), mapped_bytes + LONG_BYTES);
+    assert_int_equal(committed_page_bytes(), committed_bytes);  // purged at least
+    assert_int_equal(large_retry_unmap(), 0);
+    os_refusal.is_unmap_refused = false;
+    assert_int_equal(large_retry_unmap(), LONG_BYTES);
+    assert_false(is_mapped(block));
+    assert_int_equal(budget_read(&budget.mapped_bytes), mapped_bytes);
+    assert_int_equal(large_retry_unmap(), 0);
+}
+
+// Where the address space is full, memory that other blocks left serves.
+static void a_long_block_is_cut_from_free_memory_when_nothing_can_be_mapped(void **state)
+{
+    (void)state;
+    char *blocks[3];
+    for (size_t i = 0; i < 3; i++) {
+        blocks[i] = take(SPAN_LONG_BYTES);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        large_give(blocks[i]);
+    }
+    os_refusal.is_map_refused = true;
     bool is_zero = false;
-    char *again = take_of(BYTES, 1, &is_zero);
-    assert_ptr_equal(again, block);
-    assert_true(is_zero);
-    assert_true(is_filled_with(again, 0, BYTES));
-    assert_int_equal(committed_page_bytes(), committed_bytes);
-    large_give(again);
+    char *block = take_of(LONG_BYTES, 1, &is_zero);
+    assert_non_null(block);
+    memset(block, 1, LONG_BYTES);
+    large_give(block);
 }
 
 static void the_limit_counts_and_a_refusal_costs_nothing(void **state)
@@ -171,10 +192,10 @@ static void the_limit_counts_and_a_refusal_costs_nothing(void **state)
     assert_null(take_of(1, 1, &is_zero));
     budget_subtract(&budget.limit_bytes, budget_read(&budget.limit_bytes));
     large_give(block);
-    (void)large_purge(0);
+    (void)page_heap_purge(0);
     assert_int_equal(committed_page_bytes(), committed_bytes);
     os_refusal.is_map_refused = true;
-    assert_null(take_of(BYTES, 1, &is_zero));
+    assert_null(take_of((size_t)512 << 20, 1, &is_zero));
     assert_null(take_of(SIZE_MAX, 1, &is_zero));
     assert_int_equal(committed_page_bytes(), committed_bytes);
 }
@@ -185,7 +206,7 @@ static void a_second_free_is_told(void **state)
     char *block = take(BYTES);
     large_give(block);
     assert_dies_of("double free", block, BYTES, give, block);
-    (void)large_purge(0);
+    (void)page_heap_purge(0);
     assert_dies_of("double free", block, BYTES, give, block);
 }
 
@@ -219,7 +240,7 @@ static void the_blocks_of_an_owner_are_freed_together(void **state)
     large_give_all(&owned);
     assert_null(owned);
     assert_int_equal(read_figures().live_count, 1);
-    assert_int_equal(page_entry_tag(page_map_lookup(first)), FREED_TAG);
+    assert_int_equal(page_map_lookup(first), 0);
     large_give(other);
 }
 
@@ -248,7 +269,7 @@ static void many_freed_blocks_do_not_make_many_mappings(void **state)
         large_give(blocks[i]);
     }
     size_t committed_bytes = committed_page_bytes();
-    assert_int_equal(large_purge(0), MANY_COUNT / 2 * BYTES);
+    assert_int_equal(page_heap_purge(0), MANY_COUNT / 2 * BYTES);
     assert_int_equal(committed_page_bytes(), committed_bytes - MANY_COUNT / 2 * BYTES);
     assert_true(count_mappings() < before + MAPPINGS_MOST);
     bool is_zero = false;
@@ -265,10 +286,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_fresh_block_is_zero_and_as_long_as_asked, start_empty),
         cmocka_unit_test_setup(a_block_is_aligned_as_asked, start_empty),
-        cmocka_unit_test_setup(a_freed_block_serves_the_next_of_about_its_size, start_empty),
-        cmocka_unit_test_setup(a_cached_block_serves_only_the_alignment_that_it_has, start_empty),
-        cmocka_unit_test_setup(a_purge_unmaps_the_longest_first, start_empty),
-        cmocka_unit_test_setup(a_refused_unmap_is_a_purge_and_the_run_is_used_again, start_empty),
+        cmocka_unit_test_setup(a_freed_block_serves_the_next_of_any_size, start_empty),
+        cmocka_unit_test_setup(a_purged_block_is_zero_again, start_empty),
+        cmocka_unit_test_setup(a_long_block_has_a_mapping_that_goes_with_it, start_empty),
+        cmocka_unit_test_setup(a_refused_unmap_is_tried_again, start_empty),
+        cmocka_unit_test_setup(a_long_block_is_cut_from_free_memory_when_nothing_can_be_mapped,
+                               start_empty),
         cmocka_unit_test_setup(the_limit_counts_and_a_refusal_costs_nothing, start_empty),
         cmocka_unit_test_setup(a_second_free_is_told, start_empty),
         cmocka_unit_test_setup(a_pointer_into_a_block_is_told, start_empty),

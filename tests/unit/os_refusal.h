@@ -13,6 +13,7 @@ struct os_refusal {
     bool is_purge_refused;
     bool is_unmap_refused;
     bool is_resize_refused;
+    bool is_move_refused;
     bool is_map_refused;
     size_t maps_before_refusal;  // so many are let through before is_map_refused counts
     size_t map_bytes_most;       // longer maps are refused; 0: none for its length

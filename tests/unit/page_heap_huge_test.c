@@ -143,7 +143,7 @@ static void spans_of_two_windows_stay_apart(void **state)
     for (size_t i = 0; i < count; i++) {
         page_heap_give(spans[i]);
     }
-    for (size_t unit_count = SPAN_UNITS_MOST; unit_count != 0; unit_count /= 2) {
+    for (size_t unit_count = SLAB_UNITS_MOST; unit_count != 0; unit_count /= 2) {
         struct span *span = page_heap_take(unit_count);
         if (page_map_is_huge(span->base)) {
             assert_int_equal(span->base / WINDOW_BYTES, (span_end(span) - 1) / WINDOW_BYTES);

@@ -38,7 +38,7 @@ static size_t wrong_marks(const struct span *span, uint64_t mark)
 static void take_one(struct player *player, size_t slot)
 {
     size_t unit_count = random_below(&player->random, 4) == 0
-                            ? random_below(&player->random, SPAN_UNITS_MOST) + 1
+                            ? random_below(&player->random, SLAB_UNITS_MOST) + 1
                             : random_below(&player->random, 8) + 1;
     struct span *span = page_heap_take(unit_count);
     if (span == NULL || span->unit_count != unit_count) {
@@ -112,7 +112,7 @@ static void after_the_game_the_arenas_are_whole_again(void **state)
 {
     (void)state;
     size_t mapped_bytes = budget_read(&budget.mapped_bytes);
-    struct span *span = page_heap_take(SPAN_UNITS_MOST);
+    struct span *span = page_heap_take(SLAB_UNITS_MOST);
     assert_non_null(span);
     assert_int_equal(budget_read(&budget.mapped_bytes), mapped_bytes);
     page_heap_give(span);

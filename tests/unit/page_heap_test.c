@@ -71,7 +71,7 @@ static void a_fresh_span_is_aligned_zeroed_and_clean(void **state)
 static void every_address_of_a_used_span_leads_to_its_record(void **state)
 {
     (void)state;
-    struct span *span = page_heap_take(SPAN_UNITS_MOST);
+    struct span *span = page_heap_take(SLAB_UNITS_MOST);
     for (uintptr_t address = span->base; address < end_of(span); address += 4096) {
         assert_ptr_equal(span_of(address), span);
         assert_int_equal(span_of_unit(address)->state, SPAN_USED);
@@ -315,7 +315,7 @@ static void where_a_border_cuts_the_arena_short_another_one_serves(void **state)
     (void)state;
     struct span *taken = exhaust(1);
     os_refusal.next_map = find_zone_border() - 32 * UNIT_BYTES;
-    struct span *span = page_heap_take(SPAN_UNITS_MOST);
+    struct span *span = page_heap_take(SLAB_UNITS_MOST);
     assert_non_null(span);
     assert_null(os_refusal.next_map);
     assert_true(is_in_one_zone(span));

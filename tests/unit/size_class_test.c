@@ -114,7 +114,7 @@ static void a_slab_has_eight_blocks_or_four_very_big_ones(void **state)
         size_t least_count = bytes > 65536 ? 4 : 8;
         assert_true(unit_count * UNIT_BYTES >= least_count * bytes);
         assert_true((unit_count - 1) * UNIT_BYTES < least_count * bytes);
-        assert_true(unit_count <= SPAN_UNITS_MOST);
+        assert_true(unit_count <= SLAB_UNITS_MOST);
     }
 }
 
