@@ -45,9 +45,14 @@ static void write_data(FILE *out, const struct ab_report *report, size_t index)
                  report->measure->lower_is_better, gains);
     (void)fprintf(out, "$runs%zu << END\n", index);
     for (size_t round = 0; round < comparison->round_count; round++) {
-        (void)fprintf(out, "%zu %.9g %.9g %.9g %.9g\n", round + 1, sides[AB_SIDE_A].figures[round],
-                      sides[AB_SIDE_B].figures[round], sides[AB_SIDE_CONTROL].figures[round],
-                      exp(gains[round]));
+        (void)fprintf(out, "%zu", round + 1);
+        for (size_t side = 0; side < AB_SIDE_COUNT; side++) {
+            char figure[MEASURE_TEXT_BYTES];
+            (void)fprintf(out, " %s",
+                          experiment_measure_format(report->measure, sides[side].figures[round],
+                                                    comparison->result.a.mean, figure));
+        }
+        (void)fprintf(out, " %.9g\n", exp(gains[round]));
     }
     (void)fputs("END\n", out);
 }
@@ -55,10 +60,15 @@ static void write_data(FILE *out, const struct ab_report *report, size_t index)
 static void write_runs(FILE *out, const struct ab_report *report, size_t index)
 {
     const struct ab_comparison *comparison = &report->comparisons[index];
+    char unit[MEASURE_TEXT_BYTES];
+    char label[sizeof report->measure->name + sizeof unit + 2];
+    (void)experiment_measure_unit(report->measure, comparison->result.a.mean, unit);
+    (void)snprintf(label, sizeof label, "%s%s%s", report->measure->name,
+                   unit[0] != '\0' ? ", " : "", unit);
     (void)fputs("unset object\nset title ", out);
     write_quoted(out, index == 0 ? "Every run" : "");
     (void)fputs("\nset ylabel ", out);
-    write_quoted(out, report->measure->name);
+    write_quoted(out, label);
     (void)fprintf(out,
                   "\nplot $runs%zu using 1:2 with points pointtype 7 linecolor 'steelblue' title ",
                   index);
