@@ -10,16 +10,18 @@
 #include <string.h>
 
 enum {
-    WHOLE,
-    NUMBER,
-    SCALE,
-    GROUP_COUNT,
+    PATTERN_NUMBER_GROUP = 1,  // of a user's own pattern
+
+    THROUGHPUT_NUMBER_GROUP = 2,
+    THROUGHPUT_SCALE_GROUP = 4,
+    GROUP_COUNT = 5,
 
     DECIMALS_MOST = 9
 };
 
+// What stands before the number is looked at, so that 1,234 is not read as 234.
 static const char throughput_pattern[] =
-    "([0-9][0-9.]*([eE][+-]?[0-9]+)?) *([kKMG]?) ?(ops|op|operations|requests|req)/s";
+    "(^|[^0-9.,])([0-9][0-9.]*([eE][+-]?[0-9]+)?) *([kKMG]?) ?(ops|op|operations|requests|req)/s";
 
 static const struct {
     const char *word;
@@ -108,24 +110,39 @@ static double scale_of(char letter)
     }
 }
 
-// Where a throughput is looked for, the third group is its k, M or G.
+// False when the group is not wholly a number.
+static bool read_number(const char *output, const regmatch_t *group, double *number)
+{
+    char *end = NULL;
+    if (group->rm_so < 0) {
+        return false;
+    }
+    *number = strtod(output + group->rm_so, &end);
+    return end == output + group->rm_eo && group->rm_eo > group->rm_so;
+}
+
+static bool read_match(const struct experiment_measure *measure, const char *output,
+                       const regmatch_t *groups, double *figure)
+{
+    if (measure->kind != MEASURE_THROUGHPUT) {
+        return read_number(output, &groups[PATTERN_NUMBER_GROUP], figure);
+    }
+    bool is_number = read_number(output, &groups[THROUGHPUT_NUMBER_GROUP], figure);
+    *figure *= scale_of(output[groups[THROUGHPUT_SCALE_GROUP].rm_so]);
+    return is_number;
+}
+
+// Of the last match.
 static bool read_printed(const struct experiment_measure *measure, const char *output,
                          double *figure)
 {
-    regmatch_t match[GROUP_COUNT + 1];
+    regmatch_t groups[GROUP_COUNT];
     bool is_found = false;
-    while (regexec(&measure->pattern, output, GROUP_COUNT + 1, match, 0) == 0) {
-        if (match[NUMBER].rm_so >= 0) {
-            *figure = strtod(output + match[NUMBER].rm_so, NULL);
-            is_found = true;
-        }
-        if (measure->kind == MEASURE_THROUGHPUT) {
-            *figure *= scale_of(output[match[SCALE + 1].rm_so]);
-        }
-        output += match[WHOLE].rm_eo > 0 ? match[WHOLE].rm_eo : 1;
-        if (output[-1] == '\0' || *output == '\0') {
-            break;
-        }
+    int flags = 0;
+    while (*output != '\0' && regexec(&measure->pattern, output, GROUP_COUNT, groups, flags) == 0) {
+        is_found = read_match(measure, output, groups, figure);
+        output += groups[0].rm_eo > 0 ? groups[0].rm_eo : 1;
+        flags = output[-1] == '\n' ? 0 : REG_NOTBOL;
     }
     return is_found;
 }

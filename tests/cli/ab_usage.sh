@@ -73,6 +73,14 @@ refuse 1 'seq printed no throughput such as 5.1 M ops/s. Measure its time (--mea
     --b bin_bytes=1k --measure throughput -- seq 3
 refuse 1 'seq printed no n. Measure its time (--measure time), or say what to look for (--measure NAME=regex). Its last words: 3' \
     --b bin_bytes=1k --measure 'n=count ([0-9]+)' -- seq 3
+# A number that is only read in part is no figure.
+for text in '1,234 ops/s' '12x ops/s'; do
+    try "$hakmem" ab --b bin_bytes=1k --measure throughput -- sh -c "echo '$text' | cat"
+    expect_status 1
+    expect_match err ' printed no throughput such as'
+done
+try "$hakmem" ab --b bin_bytes=1k --measure 'n=n ([0-9,]+)' -- sh -c "echo 'n 1,234' | cat"
+expect_status 1
 # Only one side fails: by the setting, which the program sees.
 refuse 1 'A run of side B ended with status 4; a failed run has no figure.' \
     --b bin_bytes=1k -- sh -c 'true | cat; [ -z "$HAKMEM_BIN_BYTES" ] || exit 4'

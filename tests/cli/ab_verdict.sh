@@ -61,6 +61,15 @@ ab --until-decided -- ./faster
 expect_match out '95 % interval\|99.5 % interval'
 expect_match out '^GO: .*99\.5 % interval .* (10 pairs)'
 
+# A throughput is scaled, and the last one that was printed counts.
+try "$hakmem" ab --b bin_bytes=1k --measure throughput --runs 2 -- \
+    sh -c "printf '7 ops/s\\nrate: 2.5k ops/s, 3 s\\n' | cat"
+expect_status 0
+expect_line out 'measured: throughput in k ops/s, higher is better'
+expect_match out '^A  *2  *2\.5000 '
+try "$hakmem" ab --b bin_bytes=1k --measure 'n=^([0-9]+)' --runs 2 -- sh -c "printf '5 6 7\\n8 9\\n' | cat"
+expect_match out '^A  *2  *8\.0000 '
+
 # Several gates are corrected for each other.
 ab_gates() {
     try "$hakmem" ab "$@" --measure 'rate=rate: ([0-9.]+)' --runs 8 -- ./faster
