@@ -57,9 +57,15 @@ struct abtest_interval {
     double p;           // the least error rate at which it would exclude 1
 };
 
-// The bootstrap-t interval, symmetric in the logarithm.  `resamples` at most ABTEST_RESAMPLES.
-void abtest_interval(const double *gains, size_t count, double error_rate, size_t resamples,
-                     uint64_t seed, struct abtest_interval *interval);
+struct abtest_settings {
+    double error_rate;
+    size_t resamples;  // at most ABTEST_RESAMPLES
+    uint64_t seed;
+};
+
+// The bootstrap-t interval, symmetric in the logarithm.
+void abtest_interval(const double *gains, size_t count, const struct abtest_settings *settings,
+                     struct abtest_interval *interval);
 
 // Two-sided p of Wilcoxon's signed-rank test.  Zeros are dropped and ties share their rank; exact
 // (given the ties) up to 50 pairs, above that the normal approximation with the corrections for
@@ -102,12 +108,6 @@ struct abtest_samples {
     const double *a_again;  // a second run of A in each round
     size_t count;           // ABTEST_PAIRS_LEAST to ABTEST_PAIRS_MOST
     bool lower_is_better;
-};
-
-struct abtest_settings {
-    double error_rate;
-    size_t resamples;
-    uint64_t seed;
 };
 
 struct abtest_result {

@@ -80,14 +80,14 @@ static void draw(const double *sorted, size_t count, gsl_rng *rng, double *resam
 
 // |t| of each resample.  A resample without spread says that t could be anything, so it counts
 // as infinite.
-static void fill_distances(const double *sorted, size_t count, size_t resamples, uint64_t seed,
-                           double *distances)
+static void fill_distances(const double *sorted, size_t count,
+                           const struct abtest_settings *settings, double *distances)
 {
     double resample[ABTEST_PAIRS_MOST + COPIES];
     double truth = find_centre(sorted, count).mean;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
-    gsl_rng_set(rng, (unsigned long)(seed ^ (seed >> 32)));
-    for (size_t i = 0; i < resamples; i++) {
+    gsl_rng_set(rng, (unsigned long)(settings->seed ^ (settings->seed >> 32)));
+    for (size_t i = 0; i < settings->resamples; i++) {
         draw(sorted, count, rng, resample);
         struct centre centre = find_centre(resample, count);
         distances[i] = centre.error > 0 ? fabs(centre.mean - truth) / centre.error : INFINITY;
@@ -112,16 +112,20 @@ static double find_largest(const double *distances, size_t count, size_t rank)
     return largest[rank - 1];
 }
 
-void abtest_interval(const double *gains, size_t count, double error_rate, size_t resamples,
-                     uint64_t seed, struct abtest_interval *interval)
+void abtest_interval(const double *gains, size_t count, const struct abtest_settings *settings,
+                     struct abtest_interval *interval)
 {
+    size_t resamples = settings->resamples;
     double sorted[ABTEST_PAIRS_MOST];
     double distances[ABTEST_RESAMPLES];
     memcpy(sorted, gains, count * sizeof *gains);
     gsl_sort(sorted, 1, count);
     struct centre centre = find_centre(sorted, count);
-    *interval = (struct abtest_interval){
-        .ratio = exp(centre.mean), .low = 0, .high = INFINITY, .error_rate = error_rate, .p = 1};
+    *interval = (struct abtest_interval){.ratio = exp(centre.mean),
+                                         .low = 0,
+                                         .high = INFINITY,
+                                         .error_rate = settings->error_rate,
+                                         .p = 1};
     if (count < ABTEST_PAIRS_PROVING) {
         return;
     }
@@ -130,9 +134,9 @@ void abtest_interval(const double *gains, size_t count, double error_rate, size_
         interval->p = centre.mean == 0 ? 1 : 1 / (double)(resamples + 1);
         return;
     }
-    fill_distances(sorted, count, resamples, seed, distances);
+    fill_distances(sorted, count, settings, distances);
     double total = (double)(resamples + 1);
-    size_t allowed = (size_t)floor(error_rate * total + 1e-9);
+    size_t allowed = (size_t)floor(settings->error_rate * total + 1e-9);
     size_t beyond = count_beyond(distances, resamples, fabs(centre.mean) / centre.error);
     interval->p = (double)(beyond + 1) / total;
     if (allowed > 0) {

@@ -79,15 +79,13 @@ static void compare_control(const struct abtest_samples *samples,
                             const struct abtest_settings *settings, struct abtest_result *result)
 {
     double gains[ABTEST_PAIRS_MOST];
-    struct abtest_interval strict;
-    uint64_t seed = settings->seed + CONTROL_SEED_STEP;
+    struct abtest_settings own_settings = *settings;
+    own_settings.seed += CONTROL_SEED_STEP;
     abtest_summarize(samples->a_again, samples->count, &result->a_again);
     abtest_gains(samples->a, samples->a_again, samples->count, samples->lower_is_better, gains);
-    abtest_interval(gains, samples->count, settings->error_rate, settings->resamples, seed,
-                    &result->control);
-    strict = result->control;
-    result->noise_floor = fmax(strict.high, 1 / strict.low) - 1;
-    result->is_control_clean = strict.p > control_error_rate;
+    abtest_interval(gains, samples->count, &own_settings, &result->control);
+    result->noise_floor = fmax(result->control.high, 1 / result->control.low) - 1;
+    result->is_control_clean = result->control.p > control_error_rate;
 }
 
 void abtest_compare(const struct abtest_samples *samples, const struct abtest_settings *settings,
@@ -97,8 +95,7 @@ void abtest_compare(const struct abtest_samples *samples, const struct abtest_se
     abtest_summarize(samples->a, samples->count, &result->a);
     abtest_summarize(samples->b, samples->count, &result->b);
     abtest_gains(samples->a, samples->b, samples->count, samples->lower_is_better, gains);
-    abtest_interval(gains, samples->count, settings->error_rate, settings->resamples,
-                    settings->seed, &result->interval);
+    abtest_interval(gains, samples->count, settings, &result->interval);
     compare_control(samples, settings, result);
     result->mean_gain = gain_of(result->a.mean, result->b.mean, samples->lower_is_better);
     result->median_gain = gain_of(result->a.median, result->b.median, samples->lower_is_better);

@@ -3,12 +3,12 @@
 
 #include "abtest/abtest.h"
 #include "command.h"
-#include "talk.h"
+#include "experiment_refuse.h"
+#include "policy/gate_text.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,20 +91,6 @@ static const char help[] =
     "\n"
     "A ratio above 1 always means that B is better. See man hakmem, docs/guide/ab.md.\n";
 
-// One sentence, as the rest of the command speaks, and no more usage text.
-static _Noreturn void refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static _Noreturn void refuse(const char *format, ...)
-{
-    char sentence[512];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(sentence, sizeof sentence, format, arguments);
-    va_end(arguments);
-    talk_say("%s", sentence);
-    exit(EXIT_WRONG_USAGE);
-}
-
 static uint64_t read_number(const char *option, const char *text, uint64_t least, uint64_t most)
 {
     char *end = NULL;
@@ -112,8 +98,8 @@ static uint64_t read_number(const char *option, const char *text, uint64_t least
     unsigned long long number = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number < least ||
         number > most) {
-        refuse("%s %s is not a number that it takes. Give %llu to %llu.", option, text,
-               (unsigned long long)least, (unsigned long long)most);
+        experiment_refuse("%s %s is not a number that it takes. Give %llu to %llu.", option, text,
+                          (unsigned long long)least, (unsigned long long)most);
     }
     return number;
 }
@@ -121,9 +107,10 @@ static uint64_t read_number(const char *option, const char *text, uint64_t least
 static uint64_t read_runs(const char *option, const char *text)
 {
     if (strcmp(text, "1") == 0) {
-        refuse("%s 1 says nothing: without a second run nobody knows the noise. Give at least %d, "
-               "better 10.",
-               option, ABTEST_PAIRS_LEAST);
+        experiment_refuse(
+            "%s 1 says nothing: without a second run nobody knows the noise. Give at least %d, "
+            "better 10.",
+            option, ABTEST_PAIRS_LEAST);
     }
     return read_number(option, text, ABTEST_PAIRS_LEAST, ABTEST_PAIRS_MOST);
 }
@@ -131,29 +118,31 @@ static uint64_t read_runs(const char *option, const char *text)
 static void add_word(const char *option, struct ab_list *list, char *word)
 {
     if (list->count == AB_LIST_MOST) {
-        refuse("%s: more than %d of them.", option, AB_LIST_MOST);
+        experiment_refuse("%s: more than %d of them.", option, AB_LIST_MOST);
     }
     list->words[list->count++] = word;
 }
 
 // GATE=V,GATE=V
-static void add_settings(const char *option, struct ab_list *list, char *text)
+static void add_settings(const char *option, struct ab_list *list, const char *text)
 {
-    for (char *word = strtok(strdup(text), ","); word != NULL; word = strtok(NULL, ",")) {
-        const char *equals = strchr(word, '=');
-        if (equals == NULL || equals == word) {
-            refuse("%s %s is not a setting. Give GATE=value, e.g. %s dirty_limit=16MiB.", option,
-                   word, option);
+    struct slice rest = slice_of(text);
+    do {
+        struct slice word = slice_cut(&rest, ',');
+        const char *equals = memchr(word.start, '=', word.length);
+        if (equals == NULL || equals == word.start) {
+            experiment_refuse(
+                "%s %.*s is not a setting. Give GATE=value, e.g. %s dirty_limit=16MiB.", option,
+                (int)word.length, word.start, option);
         }
-        add_word(option, list, word);
-    }
+        add_word(option, list, strndup(word.start, word.length));
+    } while (rest.length > 0);
 }
 
 static bool read_side_option(int key, char *argument, struct ab_options *options)
 {
     switch (key) {
     case OPTION_A:
-        options->has_a = true;
         add_settings("--a", &options->a, argument);
         return true;
     case OPTION_B:
@@ -177,7 +166,7 @@ static bool read_side_option(int key, char *argument, struct ab_options *options
     }
 }
 
-static bool read_run_option(int key, char *argument, struct ab_options *options)
+static bool read_run_option(int key, const char *argument, struct ab_options *options)
 {
     switch (key) {
     case OPTION_WORKLOAD:
@@ -212,7 +201,7 @@ static bool read_run_option(int key, char *argument, struct ab_options *options)
     }
 }
 
-static bool read_output_option(int key, char *argument, struct ab_options *options)
+static bool read_output_option(int key, const char *argument, struct ab_options *options)
 {
     switch (key) {
     case OPTION_PROGRESS:
@@ -260,37 +249,41 @@ static void check_sides(const struct ab_options *options)
 {
     bool tries_gates = options->gates.count > 0 || options->has_all_gates;
     if (options->has_b && tries_gates) {
-        refuse("--b and --gate are two ways to say what side B is. Give one of them.");
+        experiment_refuse("--b and --gate are two ways to say what side B is. Give one of them.");
     }
     if (options->gates.count > 0 && options->has_all_gates) {
-        refuse("--all-gates includes every --gate. Give one of them.");
+        experiment_refuse("--all-gates includes every --gate. Give one of them.");
     }
     if (!options->has_b && !tries_gates) {
-        refuse("There is no side B. Give --b GATE=value, --gate GATE, or --all-gates.");
+        experiment_refuse("There is no side B. Give --b GATE=value, --gate GATE, or --all-gates.");
     }
     if (options->workload == NULL && options->words == NULL) {
-        refuse("There is nothing to run. Name a program after --, or give --workload mixed.");
+        experiment_refuse(
+            "There is nothing to run. Name a program after --, or give --workload mixed.");
     }
     if (options->workload != NULL && options->words != NULL) {
-        refuse("--workload and a program after -- are two things to run. Give one of them.");
+        experiment_refuse(
+            "--workload and a program after -- are two things to run. Give one of them.");
     }
 }
 
 static void check_plan(const struct ab_options *options)
 {
     if (!options->is_pinned && options->core != AB_CORE_CHOSEN) {
-        refuse("--core and --no-pin contradict each other. Give one of them.");
+        experiment_refuse("--core and --no-pin contradict each other. Give one of them.");
     }
     if (options->is_until_decided && options->rounds < ABTEST_PAIRS_PROVING) {
-        refuse("--until-decided looks first after --runs rounds; fewer than %d prove nothing.",
-               ABTEST_PAIRS_PROVING);
+        experiment_refuse(
+            "--until-decided looks first after --runs rounds; fewer than %d prove nothing.",
+            ABTEST_PAIRS_PROVING);
     }
     if (options->is_until_decided && options->most_rounds < options->rounds) {
-        refuse("--most %zu is below the first look, which is after --runs %zu rounds.",
-               options->most_rounds, options->rounds);
+        experiment_refuse("--most %zu is below the first look, which is after --runs %zu rounds.",
+                          options->most_rounds, options->rounds);
     }
     if (options->prints_json && options->prints_record) {
-        refuse("--json and --markdown would both go to standard output. Give --markdown=FILE.");
+        experiment_refuse(
+            "--json and --markdown would both go to standard output. Give --markdown=FILE.");
     }
 }
 
@@ -300,14 +293,16 @@ static void check_promotion(const struct ab_options *options)
         return;
     }
     if (options->record_path == NULL) {
-        refuse("Nothing is promoted without a record. Give --markdown=docs/analysis/FILE.md.");
+        experiment_refuse(
+            "Nothing is promoted without a record. Give --markdown=docs/analysis/FILE.md.");
     }
     if (options->profile == NULL) {
-        refuse("--promote writes into a profile. Give --profile NAME.");
+        experiment_refuse("--promote writes into a profile. Give --profile NAME.");
     }
     if (!options->has_b) {
-        refuse("--promote takes one comparison: what several gates do together was not tried. "
-               "Give --b.");
+        experiment_refuse(
+            "--promote takes one comparison: what several gates do together was not tried. "
+            "Give --b.");
     }
 }
 
@@ -315,7 +310,6 @@ void ab_options_read(int argc, char **argv, struct ab_options *options)
 {
     const struct argp argp = {.options = option_table, .parser = parse_option};
     *options = (struct ab_options){
-        .argc = argc,
         .argv = argv,
         .rounds = ROUNDS_USUAL,
         .most_rounds = MOST_ROUNDS_USUAL,

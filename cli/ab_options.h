@@ -20,33 +20,31 @@ struct ab_list {
 };
 
 struct ab_options {
-    int argc;  // the whole command line, for the record
-    char **argv;
+    char **argv;   // the whole command line, for the record
     char **words;  // the program after --, or NULL
     const char *workload;
     const char *profile;
-    const char *measure;  // NULL: what suits the program
-    bool lower_is_better;
-    struct ab_list a;      // GATE=value
-    struct ab_list b;      //
-    struct ab_list gates;  // GATE or GATE=value, each a comparison
-    bool has_a;
-    bool has_b;
-    bool has_all_gates;
+    const char *measure;       // NULL: what suits the program
+    struct ab_list a;          // GATE=value
+    struct ab_list b;          //
+    struct ab_list gates;      // GATE or GATE=value, each a comparison
     struct ab_list variables;  // handed on: NAME or NAME=value
     size_t rounds;
     size_t most_rounds;
-    bool is_until_decided;
-    bool is_pinned;
-    int core;
-    bool shows_progress;  // even where standard error is no terminal
     uint64_t seed;
-    bool prints_json;
-    bool prints_record;       // instead of the table
     const char *record_path;  // NULL: no record in a file
     const char *plot_path;
-    bool promotes;
     const char *source;
+    int core;
+    bool has_b;
+    bool has_all_gates;
+    bool lower_is_better;
+    bool is_until_decided;
+    bool is_pinned;
+    bool shows_progress;  // even where standard error is no terminal
+    bool prints_json;
+    bool prints_record;  // instead of the table
+    bool promotes;
 };
 
 // Ends the process on wrong usage, having said what is wrong.

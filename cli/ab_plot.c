@@ -5,10 +5,12 @@
 #include "program_file.h"
 #include "talk.h"
 
+#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum {
     ROW_PIXELS = 640,
@@ -126,22 +128,51 @@ static void write_script(FILE *out, const struct ab_report *report, const char *
     (void)fputs("unset multiplot\n", out);
 }
 
+static bool run_gnuplot(char *script_path)
+{
+    static char program[] = "gnuplot";
+    char *words[] = {program, script_path, NULL};
+    struct experiment_run run;
+    const struct experiment_launch launch = {
+        .words = words, .environment = environ, .core = RUN_CORE_ANY, .keeps_output = true};
+    if (!experiment_run_start(&launch, &run)) {
+        return false;
+    }
+    bool is_good = run.start_error == 0 && run.wait_status == 0;
+    if (!is_good) {
+        char line[256];
+        experiment_run_last_line(&run, line, sizeof line);
+        talk_say("gnuplot could not draw the plot: %s", line);
+    }
+    experiment_run_drop(&run);
+    return is_good;
+}
+
+// The script lies in memory; gnuplot reads it through this process's descriptor.
+static bool draw(const struct ab_report *report, const char *path)
+{
+    char script_path[64];
+    int file = memfd_create("script", MFD_CLOEXEC);
+    FILE *script = file >= 0 ? fdopen(file, "w") : NULL;
+    if (script == NULL) {
+        talk_say("No file in memory could be made: %s.", strerror(errno));
+        return false;
+    }
+    (void)snprintf(script_path, sizeof script_path, "/proc/%d/fd/%d", (int)getpid(), file);
+    write_script(script, report, path);
+    bool is_drawn = fflush(script) == 0 && run_gnuplot(script_path);
+    (void)fclose(script);
+    return is_drawn;
+}
+
 bool ab_plot_write(const struct ab_report *report, const char *path)
 {
     struct ab_output output;
     if (!ab_output_open(&output, path)) {
         return false;
     }
-    (void)signal(SIGPIPE, SIG_IGN);
-    FILE *gnuplot = popen("gnuplot", "we");
-    bool is_drawn = gnuplot != NULL;
-    if (is_drawn) {
-        write_script(gnuplot, report, output.temporary);
-        is_drawn = pclose(gnuplot) == 0;
-    }
-    if (!is_drawn) {
+    if (!draw(report, output.temporary)) {
         ab_output_abandon(&output);
-        talk_say("gnuplot could not draw %s.", path);
         return false;
     }
     return ab_output_commit(&output);

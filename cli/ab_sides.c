@@ -229,6 +229,10 @@ int ab_sides_make(const struct ab_options *options, const char *library, const c
         return EXIT_WRONG_USAGE;
     }
     report->comparison_count = options->has_b ? 1 : candidates.count;
+    if (report->comparison_count == 0) {
+        talk_say("There is no gate to try.");
+        return EXIT_WRONG_USAGE;
+    }
     report->comparisons = calloc(report->comparison_count, sizeof *report->comparisons);
     if (report->comparisons == NULL) {
         talk_say("Memory is out.");

@@ -105,21 +105,30 @@ bool experiment_warm_up(struct experiment *experiment)
     return true;
 }
 
+static bool run_round(struct experiment *experiment)
+{
+    size_t order[ABTEST_SIDES_MOST];
+    size_t round = experiment->round_count;
+    abtest_order(experiment->seed, round, order, experiment->side_count);
+    for (size_t i = 0; i < experiment->side_count; i++) {
+        struct experiment_side *side = &experiment->sides[order[i]];
+        if (!measure(experiment, side, &side->figures[round], &side->costs[round])) {
+            return false;
+        }
+        experiment->run_count++;
+        experiment->round_count = round + (i + 1 == experiment->side_count);
+        if (experiment->progress != NULL) {
+            experiment->progress(experiment, experiment->context);
+        }
+    }
+    return true;
+}
+
 bool experiment_run_rounds(struct experiment *experiment, size_t round_count)
 {
-    for (size_t round = experiment->round_count; round < round_count; round++) {
-        size_t order[ABTEST_SIDES_MOST];
-        abtest_order(experiment->seed, round, order, experiment->side_count);
-        for (size_t i = 0; i < experiment->side_count; i++) {
-            struct experiment_side *side = &experiment->sides[order[i]];
-            if (!measure(experiment, side, &side->figures[round], &side->costs[round])) {
-                return false;
-            }
-            experiment->run_count++;
-            experiment->round_count = round + (i + 1 == experiment->side_count);
-            if (experiment->progress != NULL) {
-                experiment->progress(experiment, experiment->context);
-            }
+    while (experiment->round_count < round_count) {
+        if (!run_round(experiment)) {
+            return false;
         }
     }
     return true;

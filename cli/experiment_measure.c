@@ -25,14 +25,14 @@ static const char throughput_pattern[] =
 
 static const struct {
     const char *word;
-    enum measure_kind kind;
     const char *unit;
+    enum measure_kind kind;
     bool lower_is_better;
 } plain_measures[] = {
-    {"throughput", MEASURE_THROUGHPUT, "ops/s", false},
-    {"time", MEASURE_TIME, "s", true},
-    {"cpu", MEASURE_CPU, "s", true},
-    {"rss", MEASURE_RSS, "MiB", true},
+    {"throughput", "ops/s", MEASURE_THROUGHPUT, false},
+    {"time", "s", MEASURE_TIME, true},
+    {"cpu", "s", MEASURE_CPU, true},
+    {"rss", "MiB", MEASURE_RSS, true},
 };
 
 static bool read_plain(struct experiment_measure *measure, const char *text)

@@ -86,8 +86,10 @@ static char *read_end(int file)
     }
     ssize_t got = pread(file, text, wanted, start);
     size_t text_length = got > 0 ? (size_t)got : 0;
-    for (size_t i = 0; i < text_length; i++) {  // a NUL would hide what follows it
-        text[i] = text[i] == '\0' ? '\n' : text[i];
+    for (size_t i = 0; i < text_length; i++) {
+        if (text[i] == '\0') {  // it would hide what follows
+            text[i] = '\n';
+        }
     }
     text[text_length] = '\0';
     return text;

@@ -55,7 +55,7 @@ static void the_centre_is_the_trimmed_mean(void **state)
     for (size_t i = 0; i < 19; i++) {
         gains[i] = data[18 - i] / 1000;
     }
-    abtest_interval(gains, 19, ABTEST_ERROR_RATE, RESAMPLES, SEED, &interval);
+    abtest_interval(gains, 19, &usual, &interval);
     assert_near(1000 * log(interval.ratio), 5826.0 / 17, close * 1000);
     // Symmetric in the logarithm.
     assert_near(interval.high / interval.ratio, interval.ratio / interval.low, close);
@@ -67,12 +67,15 @@ static void the_interval_excludes_1_exactly_below_its_p(void **state)
     (void)state;
     static const double gains[] = {0.02, 0.01, 0.03, -0.01, 0.015, 0.00, 0.04, 0.01, -0.005, 0.02};
     struct abtest_interval interval;
-    abtest_interval(gains, TEN, ABTEST_ERROR_RATE, RESAMPLES, SEED, &interval);
-    double p = interval.p;
-    assert_true(p > 0.001 && p < 0.1);
-    abtest_interval(gains, TEN, p * 1.02, RESAMPLES, SEED, &interval);
+    abtest_interval(gains, TEN, &usual, &interval);
+    assert_true(interval.p > 0.001 && interval.p < 0.1);
+    struct abtest_settings wider = usual;
+    struct abtest_settings stricter = usual;
+    wider.error_rate = interval.p * 1.02;
+    stricter.error_rate = interval.p * 0.9;
+    abtest_interval(gains, TEN, &wider, &interval);
     assert_true(interval.low > 1);
-    abtest_interval(gains, TEN, p * 0.9, RESAMPLES, SEED, &interval);
+    abtest_interval(gains, TEN, &stricter, &interval);
     assert_true(interval.low <= 1);
 }
 
@@ -82,10 +85,12 @@ static void the_same_seed_gives_the_same_interval(void **state)
     static const double gains[] = {0.02, 0.01, 0.03, -0.01, 0.015, 0.00, 0.04};
     struct abtest_interval first;
     struct abtest_interval second;
-    abtest_interval(gains, 7, ABTEST_ERROR_RATE, RESAMPLES, SEED, &first);
-    abtest_interval(gains, 7, ABTEST_ERROR_RATE, RESAMPLES, SEED, &second);
+    struct abtest_settings other_seed = usual;
+    other_seed.seed++;
+    abtest_interval(gains, 7, &usual, &first);
+    abtest_interval(gains, 7, &usual, &second);
     assert_memory_equal(&first, &second, sizeof first);
-    abtest_interval(gains, 7, ABTEST_ERROR_RATE, RESAMPLES, SEED + 1, &second);
+    abtest_interval(gains, 7, &other_seed, &second);
     assert_true(first.low != second.low);
 }
 
@@ -94,7 +99,7 @@ static void too_few_pairs_prove_nothing(void **state)
     (void)state;
     static const double gains[] = {0.2, 0.21, 0.22, 0.2, 0.21};
     struct abtest_interval interval;
-    abtest_interval(gains, ABTEST_PAIRS_PROVING - 1, ABTEST_ERROR_RATE, RESAMPLES, SEED, &interval);
+    abtest_interval(gains, ABTEST_PAIRS_PROVING - 1, &usual, &interval);
     assert_near(interval.low, 0, 0);
     assert_true(isinf(interval.high));
     assert_near(interval.p, 1, 0);
@@ -109,11 +114,11 @@ static void figures_without_spread_have_an_interval_of_one_point(void **state)
     for (size_t i = 0; i < TEN; i++) {
         gains[i] = log(1.25);
     }
-    abtest_interval(gains, TEN, ABTEST_ERROR_RATE, RESAMPLES, SEED, &interval);
+    abtest_interval(gains, TEN, &usual, &interval);
     assert_near(interval.low, 1.25, close);
     assert_near(interval.high, 1.25, close);
     memset(gains, 0, sizeof gains);
-    abtest_interval(gains, TEN, ABTEST_ERROR_RATE, RESAMPLES, SEED, &interval);
+    abtest_interval(gains, TEN, &usual, &interval);
     assert_near(interval.ratio, 1, 0);
     assert_near(interval.p, 1, 0);
 }
