@@ -14,6 +14,7 @@ enum {
 
 // Each gets the words from its own name on and returns an exit status.
 int run_command(int argc, char **argv);
+int ab_command(int argc, char **argv);
 int version_command(int argc, char **argv);
 int gates_command(int argc, char **argv);
 int profiles_command(int argc, char **argv);
@@ -21,5 +22,8 @@ int doctor_command(int argc, char **argv);
 
 // Not for users: doctor runs it under the preload, see probe.h.
 int probe_command(int argc, char **argv);
+
+// Nor this: ab runs it to ask the library for its settings, see experiment_proof.h.
+int probe_gates_command(int argc, char **argv);
 
 #endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "experiment.h"
+
+#include "talk.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum {
+    LINE_BYTES = 256
+};
+
+static bool explain_failure(const struct experiment *experiment, const struct experiment_side *side,
+                            const struct experiment_run *run)
+{
+    char line[LINE_BYTES];
+    const char *program = experiment->words[0];
+    experiment_run_last_line(run, line, sizeof line);
+    const char *lead = line[0] != '\0' ? " Its last words: " : "";
+    if (run->start_error == ENOENT) {
+        talk_say("%s was not found.", program);
+    } else if (run->start_error != 0) {
+        talk_say("%s could not be started: %s.", program, strerror(run->start_error));
+    } else if (WIFSIGNALED(run->wait_status)) {
+        int signal_number = WTERMSIG(run->wait_status);
+        talk_say("A run of side %s was ended by signal %d (%s); a failed run has no figure.%s%s",
+                 side->name, signal_number, strsignal(signal_number), lead, line);
+    } else {
+        talk_say("A run of side %s ended with status %d; a failed run has no figure.%s%s",
+                 side->name, WEXITSTATUS(run->wait_status), lead, line);
+    }
+    return false;
+}
+
+static bool explain_missing_figure(const struct experiment *experiment,
+                                   const struct experiment_run *run)
+{
+    char line[LINE_BYTES];
+    if (!experiment_measure_needs_output(experiment->measure)) {
+        talk_say("%s ran too short a time for its %s to be measured. Give it more to do.",
+                 experiment->words[0], experiment->measure->name);
+        return false;
+    }
+    experiment_run_last_line(run, line, sizeof line);
+    talk_say("%s printed no %s. Measure its time (--measure time), or say what to look for "
+             "(--measure NAME=regex).%s%s",
+             experiment->words[0],
+             experiment->measure->kind == MEASURE_THROUGHPUT ? "throughput such as 5.1 M ops/s"
+                                                             : experiment->measure->name,
+             line[0] != '\0' ? " Its last words: " : "", line);
+    return false;
+}
+
+static bool take_proof(struct experiment *experiment, const struct experiment_run *run)
+{
+    size_t thread_count = 0;
+    if (!experiment_proof_read(experiment->proof, run->pid, &thread_count)) {
+        talk_say("%s left no figures of a heap, so nothing shows that it ran on hakmem: it left by "
+                 "_exit, or does not run on hakmem. `hakmem doctor -- %s` tells which.",
+                 experiment->words[0], experiment->words[0]);
+        return false;
+    }
+    if (thread_count > experiment->thread_count) {
+        experiment->thread_count = thread_count;
+    }
+    return true;
+}
+
+// One run: its figure and what it cost.
+static bool measure(struct experiment *experiment, const struct experiment_side *side,
+                    double *figure, struct experiment_cost *cost)
+{
+    struct experiment_run run;
+    const struct experiment_launch launch = {
+        .words = experiment->words,
+        .environment = side->environment,
+        .core = experiment->core,
+        .keeps_output = experiment_measure_needs_output(experiment->measure),
+    };
+    experiment_proof_clear(experiment->proof);
+    bool is_good = experiment_run_start(&launch, &run);
+    if (is_good && (run.start_error != 0 || run.wait_status != 0)) {
+        is_good = explain_failure(experiment, side, &run);
+    }
+    is_good = is_good && (!side->must_run_hakmem || take_proof(experiment, &run));
+    if (is_good && !experiment_measure_take(experiment->measure, &run, figure)) {
+        is_good = explain_missing_figure(experiment, &run);
+    }
+    *cost = run.cost;
+    experiment_run_drop(&run);
+    return is_good;
+}
+
+bool experiment_warm_up(struct experiment *experiment)
+{
+    for (size_t i = 0; i < experiment->side_count; i++) {
+        double figure = 0;
+        struct experiment_cost cost;
+        if (!measure(experiment, &experiment->sides[i], &figure, &cost)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run_round(struct experiment *experiment)
+{
+    size_t order[ABTEST_SIDES_MOST];
+    size_t round = experiment->round_count;
+    abtest_order(experiment->seed, round, order, experiment->side_count);
+    for (size_t i = 0; i < experiment->side_count; i++) {
+        struct experiment_side *side = &experiment->sides[order[i]];
+        if (!measure(experiment, side, &side->figures[round], &side->costs[round])) {
+            return false;
+        }
+        experiment->run_count++;
+        experiment->round_count = round + (i + 1 == experiment->side_count);
+        if (experiment->progress != NULL) {
+            experiment->progress(experiment, experiment->context);
+        }
+    }
+    return true;
+}
+
+bool experiment_run_rounds(struct experiment *experiment, size_t round_count)
+{
+    while (experiment->round_count < round_count) {
+        if (!run_round(experiment)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int experiment_choose_core(void)
+{
+    cpu_set_t cores;
+    if (sched_getaffinity(0, sizeof cores, &cores) != 0) {
+        return 0;
+    }
+    int core = CPU_SETSIZE - 1;
+    while (core > 0 && !CPU_ISSET((size_t)core, &cores)) {
+        core--;
+    }
+    return core;
+}
+
+bool experiment_has_core(int core)
+{
+    cpu_set_t cores;
+    return core >= 0 && core < CPU_SETSIZE && sched_getaffinity(0, sizeof cores, &cores) == 0 &&
+           CPU_ISSET((size_t)core, &cores);
+}
