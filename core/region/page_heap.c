@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "region/page_heap.h"
 
-#include "base/bit_runs.h"
 #include "base/bits.h"
 #include "base/check.h"
 #include "os/os_memory.h"
 #include "os/os_thread.h"
-#include "policy/gates.h"
+#include "region/arena.h"
 #include "region/free_spans.h"
 #include "stats/budget.h"
 
 #include <errno.h>
-
-enum {
-    ARENA_BYTES_FIRST = 4 << 20,
-    ARENA_BYTES_MOST = 64 << 20,
-};
 
 // Guarded by page_heap.lock, except dirty_bytes, which others read.
 //
@@ -51,80 +45,32 @@ static void insert_arena_part(uintptr_t base, size_t bytes)
     free_spans_insert(&page_heap.free, span, false);
 }
 
-// Notes which chunks were asked to be huge; an unmapped arena of the other kind may have been here.  Under
-// the lock.
-static void mark_huge(uintptr_t base, size_t bytes, bool is_huge)
+static void insert_arena(const struct arena *arena)
 {
-    for (uintptr_t chunk = align_down(base, CHUNK_BYTES); chunk < base + bytes;
-         chunk += CHUNK_BYTES) {
-        _Atomic uint32_t *word = &page_map_chunk_bits(chunk)->huge[chunk_word(chunk)];
-        if (is_huge) {
-            atomic_fetch_or_explicit(word, chunk_bit(chunk), memory_order_relaxed);
-        } else {
-            atomic_fetch_and_explicit(word, ~chunk_bit(chunk), memory_order_relaxed);
-        }
-    }
-}
-
-static void insert_arena(uintptr_t base, size_t bytes, bool is_huge)
-{
-    lock_take(&page_heap.lock);
-    page_map_set(base, bytes / UNIT_BYTES, 0);  // a freed large block may have been here
-    mark_huge(base, bytes, is_huge);
+    uintptr_t end = arena->base + arena->bytes;
     // In parts that are never merged: see free_spans.h.
-    uintptr_t part_bytes = is_huge ? WINDOW_BYTES : (uintptr_t)1 << ZONE_SHIFT;
-    for (uintptr_t part = base; part < base + bytes;) {
-        uintptr_t part_end = min_size(align_up(part + 1, part_bytes), base + bytes);
+    uintptr_t part_bytes = arena->is_huge ? WINDOW_BYTES : (uintptr_t)1 << ZONE_SHIFT;
+    lock_take(&page_heap.lock);
+    page_map_set(arena->base, arena->bytes / UNIT_BYTES,
+                 0);  // a freed large block may have been here
+    arena_mark(arena);
+    for (uintptr_t part = arena->base; part < end;) {
+        uintptr_t part_end = min_size(align_up(part + 1, part_bytes), end);
         insert_arena_part(part, part_end - part);
         part = part_end;
     }
-    page_heap.next_arena_bytes = min_size(2 * bytes, ARENA_BYTES_MOST);
+    page_heap.next_arena_bytes = min_size(2 * arena->bytes, ARENA_BYTES_MOST);
     lock_give(&page_heap.lock);
 }
 
-// Maps an arena that the page map covers, or returns NULL.
-static char *map_arena(size_t bytes)
-{
-    char *arena = os_map(bytes, bytes >= ARENA_BYTES_FIRST ? CHUNK_BYTES : UNIT_BYTES);
-    if (arena != NULL && !page_map_extend((uintptr_t)arena, bytes)) {
-        (void)os_unmap(arena, bytes);
-        arena = NULL;
-    }
-    return arena;
-}
-
-// Is the heap big enough for huge pages to pay?
-static bool wants_huge_pages(uintptr_t base, size_t bytes)
-{
-    uint64_t from_bytes = gate_live(&gates.huge_pages);
-    return from_bytes != 0 && budget_read(&budget.committed_bytes) >= from_bytes &&
-           os_huge_page_bytes() == CHUNK_BYTES && (base | bytes) % CHUNK_BYTES == 0;
-}
-
-// Adds an arena of at least `unit_count` units; smaller ones are tried where the address space is
-// short, for the arena or for the records of a GiB that it is the first in.  Under the growth lock.
+// Adds an arena of at least `unit_count` units.  Under the growth lock.
 static bool add_arena(size_t unit_count, size_t wanted_bytes)
 {
-    size_t least_bytes = unit_count * UNIT_BYTES;
-    size_t bytes = max_size(max_size(wanted_bytes, ARENA_BYTES_FIRST), least_bytes);
-    char *arena = map_arena(bytes);
-    while (arena == NULL && bytes > least_bytes) {
-        bytes = max_size(align_down(bytes / 4, UNIT_BYTES), least_bytes);
-        arena = map_arena(bytes);
+    struct arena arena = arena_map(unit_count * UNIT_BYTES, wanted_bytes);
+    if (arena.bytes != 0) {
+        insert_arena(&arena);
     }
-    if (arena == NULL) {
-        return false;
-    }
-    bool is_huge = wants_huge_pages((uintptr_t)arena, bytes);
-    if (is_huge) {
-        os_want_huge_pages(arena, bytes);
-    } else {
-        os_avoid_huge_pages(arena, bytes);
-    }
-    budget_add(&budget.mapped_bytes, bytes);
-    page_map_count_records((uintptr_t)arena, bytes);
-    insert_arena((uintptr_t)arena, bytes, is_huge);
-    return true;
+    return arena.bytes != 0;
 }
 
 // Under the lock.
@@ -198,34 +144,14 @@ static void carve_chunks(struct span *span, size_t unit_count)
     }
 }
 
-// The chunks of the window around `address` are huge no longer; returns which ones were.  Under the
-// lock.
-static uint32_t forget_huge(uintptr_t address)
-{
-    return atomic_exchange_explicit(&page_map_chunk_bits(address)->huge[chunk_word(address)], 0,
-                                    memory_order_relaxed);
-}
-
-// Tells the system so.  The caller holds no lock.
-static void avoid_huge_pages(uintptr_t address, uint32_t chunks)
-{
-    uintptr_t window = align_down(address, WINDOW_BYTES);
-    while (chunks != 0) {
-        uint64_t run = bits_lowest_run(chunks);
-        os_avoid_huge_pages((void *)(window + (uintptr_t)__builtin_ctzll(run) * CHUNK_BYTES),
-                            (size_t)__builtin_popcountll(run) * CHUNK_BYTES);
-        chunks &= ~(uint32_t)run;
-    }
-}
-
 // All of a huge span lies in one window.
 void page_heap_avoid_huge(const struct span *span)
 {
     if (page_map_is_huge(span->base)) {
         lock_take(&page_heap.lock);
-        uint32_t chunks = forget_huge(span->base);
+        uint32_t chunks = arena_forget_huge(span->base);
         lock_give(&page_heap.lock);
-        avoid_huge_pages(span->base, chunks);
+        arena_avoid_huge(span->base, chunks);
     }
 }
 
@@ -241,7 +167,7 @@ static struct span *take_clean(const struct span_request *request, size_t *arena
     }
     bool is_huge = span != NULL && page_map_is_huge(span->base);
     if (is_huge && !budget_commit(chunk_rest_bytes(request->unit_count))) {
-        former_chunks = forget_huge(span->base);
+        former_chunks = arena_forget_huge(span->base);
         is_huge = false;
     }
     if (is_huge) {
@@ -252,7 +178,7 @@ static struct span *take_clean(const struct span_request *request, size_t *arena
     *arena_bytes = page_heap.next_arena_bytes;
     lock_give(&page_heap.lock);
     if (former_chunks != 0) {
-        avoid_huge_pages(span->base, former_chunks);
+        arena_avoid_huge(span->base, former_chunks);
     }
     return span;
 }
@@ -426,7 +352,7 @@ static struct span *take_longest_dirty(uint32_t *former_chunks)
         if (start < end) {
             return trim(span, start, end);
         }
-        *former_chunks = forget_huge(span->base);
+        *former_chunks = arena_forget_huge(span->base);
     }
     return span;
 }
@@ -487,7 +413,7 @@ static size_t purge_one(size_t keep_bytes)
     if (span == NULL) {
         return 0;
     }
-    avoid_huge_pages(span->base, former_chunks);
+    arena_avoid_huge(span->base, former_chunks);
     return purge_span(span);
 }
 
