@@ -29,7 +29,7 @@ static bool spell_env_name(const char *written, size_t length, char name[ENV_NAM
     return spelt_length < ENV_NAME_BYTES;
 }
 
-static bool put(enum gate_id id, const char *value)
+static bool check(enum gate_id id, const char *value)
 {
     struct gates values = gates_default;
     char sentence[GATE_SENTENCE_BYTES];
@@ -37,11 +37,37 @@ static bool put(enum gate_id id, const char *value)
         talk_say("%s", sentence);
         return false;
     }
+    return true;
+}
+
+static bool put(enum gate_id id, const char *value)
+{
+    if (!check(id, value)) {
+        return false;
+    }
     if (setenv(gate_table[id].env, value, 1) != 0) {
         talk_say("The environment cannot be extended: memory is out.");
         return false;
     }
     return true;
+}
+
+// The gate of GATE=value, or -1, having said that there is none.
+static int find(const char *setting, size_t length)
+{
+    char name[ENV_NAME_BYTES];
+    int id = spell_env_name(setting, length, name) ? gate_find(name) : -1;
+    if (id >= 0) {
+        return id;
+    }
+    int nearest = gate_nearest(name);
+    if (nearest >= 0) {
+        talk_say("%.*s is not a gate. Did you mean %s? `hakmem gates` lists them.", (int)length,
+                 setting, gate_table[nearest].env);
+    } else {
+        talk_say("%.*s is not a gate. `hakmem gates` lists them.", (int)length, setting);
+    }
+    return -1;
 }
 
 bool settings_set_gate(const char *setting)
@@ -52,20 +78,29 @@ bool settings_set_gate(const char *setting)
                  setting);
         return false;
     }
-    char name[ENV_NAME_BYTES];
-    size_t length = (size_t)(equals - setting);
-    int id = spell_env_name(setting, length, name) ? gate_find(name) : -1;
-    if (id >= 0) {
-        return put((enum gate_id)id, equals + 1);
+    int id = find(setting, (size_t)(equals - setting));
+    return id >= 0 && put((enum gate_id)id, equals + 1);
+}
+
+bool settings_read_live(const char *setting, enum gate_id *id, const char **value)
+{
+    const char *equals = strchr(setting, '=');
+    if (equals == NULL || equals == setting) {
+        talk_say("%s is not a setting. Give GATE=value, e.g. dirty_limit=16MiB.", setting);
+        return false;
     }
-    int nearest = gate_nearest(name);
-    if (nearest >= 0) {
-        talk_say("%.*s is not a gate. Did you mean %s? `hakmem gates` lists them.", (int)length,
-                 setting, gate_table[nearest].env);
-    } else {
-        talk_say("%.*s is not a gate. `hakmem gates` lists them.", (int)length, setting);
+    int found = find(setting, (size_t)(equals - setting));
+    if (found < 0 || !check((enum gate_id)found, equals + 1)) {
+        return false;
     }
-    return false;
+    if (gate_table[found].when != GATE_LIVE) {
+        talk_say("%s is read when a program starts. Start it with `hakmem run --set %s`.",
+                 gate_table[found].env, setting);
+        return false;
+    }
+    *id = (enum gate_id)found;
+    *value = equals + 1;
+    return true;
 }
 
 bool settings_set_profile(const char *name)

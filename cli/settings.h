@@ -4,6 +4,8 @@
 #ifndef HAK_CLI_SETTINGS_H
 #define HAK_CLI_SETTINGS_H
 
+#include "policy/gates.h"
+
 #include <stdbool.h>
 
 // Puts GATE=value into this process's environment, for the program that is started next.  The gate
@@ -11,7 +13,11 @@
 // said what is wrong, when there is no such gate or it doesn't take the value.
 bool settings_set_gate(const char *setting);
 
-// The same for HAKMEM_PROFILE.
+// Reads GATE=value, written as above, for a program that is running already: the gate must be one that can
+// be changed then.  *value points into `setting`.  Returns false, having said what is wrong.
+bool settings_read_live(const char *setting, enum gate_id *id, const char **value);
+
+// The same as settings_set_gate for HAKMEM_PROFILE.
 bool settings_set_profile(const char *name);
 
 // Says what is wrong with the HAKMEM_ variables of this process's environment.

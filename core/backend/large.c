@@ -102,11 +102,10 @@ static void *map_block(size_t bytes, size_t align_bytes)
     if (base == NULL) {
         return NULL;
     }
-    if (!page_map_extend((uintptr_t)base, 1)) {
+    if (!page_map_extend((uintptr_t)base, 1) || !page_map_commit_records((uintptr_t)base, 1)) {
         (void)os_unmap(base, bytes);
         return NULL;
     }
-    page_map_count_records((uintptr_t)base, 1);
     budget_add(&budget.mapped_bytes, bytes);
     return base;
 }
@@ -264,7 +263,7 @@ static void *grow_pages(void *base, size_t old_bytes, size_t bytes)
     void *resized = os_resize(base, old_bytes, bytes);
     page_map_extend_with((uintptr_t)(resized != NULL ? resized : base), zone);
     if (resized != NULL) {
-        page_map_count_records((uintptr_t)resized, 1);
+        (void)page_map_commit_records((uintptr_t)resized, 1);
         budget_add(&budget.mapped_bytes, bytes - old_bytes);
     }
     return resized;
@@ -323,61 +322,66 @@ static bool resize_span(struct large *record, size_t bytes)
     return true;
 }
 
-// Moves `bytes` bytes of a block to fresh memory.  The system moves the pages, or else they are copied and
-// purged.  False: pages were left behind.
-static bool move_piece(char *piece, size_t bytes, char *target)
-{
-    if (os_move_pages(piece, bytes, target)) {
-        return true;
-    }
-    memcpy(target, piece, bytes);
-    return os_purge(piece, bytes) == 0;
-}
-
-// Moves a block to `target`.  A long one piece by piece where the system won't move all of it at once, as
-// it won't what lies in two mappings, so that its pages are never there twice.  True: none is left behind.
-static bool move_content(const struct large *record, char *target, bool is_fresh)
+// Gives a long block that has no room behind it a mapping of its own: the system moves its pages there, and
+// its span is clean.  NULL where the system can't or the limit forbids it; then nothing has changed.
+static void *grow_by_detaching(struct large *record, size_t bytes)
 {
     char *base = (char *)record->span.base;
-    size_t bytes = span_end(&record->span) - record->span.base;
-    if (!is_fresh || bytes < MOVED_PAGES_LEAST) {
-        memcpy(target, base, record->block_bytes);
-        return false;
+    size_t old_bytes = span_end(&record->span) - record->span.base;
+    if (!budget_commit(bytes - old_bytes)) {
+        return NULL;
     }
-    if (os_move_pages(base, bytes, target)) {
-        return true;
+    char *zone = page_map_reserve_zone();
+    char *moved = zone != NULL ? os_detach_pages(base, old_bytes) : NULL;
+    char *grown = moved != NULL ? os_resize(moved, old_bytes, bytes) : NULL;
+    if (moved != NULL && grown == NULL) {
+        memcpy(base, moved, old_bytes);
+        (void)os_unmap(moved, old_bytes);
     }
-    bool is_gone = true;
-    for (size_t offset = 0; offset < bytes; offset += CHUNK_BYTES) {
-        size_t piece_bytes = min_size(bytes - offset, CHUNK_BYTES);
-        is_gone = move_piece(base + offset, piece_bytes, target + offset) && is_gone;
+    if (zone != NULL) {
+        page_map_extend_with((uintptr_t)(grown != NULL ? grown : base), zone);
     }
-    return is_gone;
+    if (grown == NULL) {
+        budget_subtract(&budget.committed_bytes, bytes - old_bytes);
+        return NULL;
+    }
+    (void)page_map_commit_records((uintptr_t)grown, 1);
+    budget_add(&budget.mapped_bytes, bytes);
+    budget_commit_anyway(old_bytes);  // the span's are given back below
+    page_heap_avoid_huge(&record->span);
+    struct large_kind kind = kind_of(record);
+    kind.block_bytes = bytes;
+    kind.is_mapping = true;
+    lock_take(&large.lock);
+    end_live(record);
+    page_heap_give_clean(&record->span);
+    make_live(grown, &kind);
+    lock_give(&large.lock);
+    return grown;
 }
 
-// Grows a block that has no room behind it.
-static void *move_span(struct large *record, size_t bytes)
+static void *grow_by_copying(struct large *record, size_t bytes)
 {
     void *pointer = (void *)record->span.base;
     struct large_request request = {.bytes = bytes,
                                     .align_bytes = 1,
                                     .owner_tag = page_entry_tag(record->entry),
                                     .owned = record->owned};
-    bool is_fresh = false;
-    void *target = large_take(&request, &is_fresh);
-    if (target == NULL) {
-        return NULL;
-    }
-    if (move_content(record, target, is_fresh)) {
-        page_heap_avoid_huge(&record->span);
-        lock_take(&large.lock);
-        end_live(record);
-        page_heap_give_clean(&record->span);
-        lock_give(&large.lock);
-    } else {
+    bool is_zero = false;
+    void *target = large_take(&request, &is_zero);
+    if (target != NULL) {
+        memcpy(target, pointer, record->block_bytes);
         large_give(pointer);
     }
     return target;
+}
+
+// Grows a block that has no room behind it.
+static void *move_span(struct large *record, size_t bytes)
+{
+    size_t old_bytes = span_end(&record->span) - record->span.base;
+    void *target = old_bytes >= MOVED_PAGES_LEAST ? grow_by_detaching(record, bytes) : NULL;
+    return target != NULL ? target : grow_by_copying(record, bytes);
 }
 
 void *large_resize(void *pointer, size_t bytes)

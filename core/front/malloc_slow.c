@@ -41,10 +41,12 @@ static size_t give_back_all(void)
     return heap_purge_all(0);
 }
 
-// Address space is of use only where the system has refused it: where there is no limit of ours.
-static size_t unmap_where_refused(size_t limit)
+// Address space is of use only where it was the system that refused, not our own limit.
+static size_t unmap_where_refused(size_t bytes, size_t limit)
 {
-    return limit == 0 ? page_heap_unmap_clean() : 0;
+    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    bool is_limit_full = limit != 0 && (committed_bytes > limit || bytes > limit - committed_bytes);
+    return is_limit_full ? 0 : page_heap_unmap_clean();
 }
 
 bool malloc_make_room(size_t bytes, int *attempt)
@@ -56,7 +58,7 @@ bool malloc_make_room(size_t bytes, int *attempt)
     bool is_hopeless = limit != 0 && bytes > limit;
     if (*attempt == 0) {
         *attempt = 1;
-        if (!is_hopeless && give_back_all() + unmap_where_refused(limit) != 0) {
+        if (!is_hopeless && give_back_all() + unmap_where_refused(bytes, limit) != 0) {
             return true;
         }
     }

@@ -79,13 +79,18 @@ void *os_resize(void *address, size_t old_bytes, size_t bytes)
     return (result < 0 && result > -4096) ? NULL : (void *)result;
 }
 
-bool os_move_pages(void *address, size_t bytes, void *target)
+// Without MREMAP_FIXED, which would unmap what is at the target before anything is checked.
+void *os_detach_pages(void *address, size_t bytes)
 {
     enum {
         DONT_UNMAP = 4
     };  // MREMAP_DONTUNMAP, Linux 5.7
-    return counted_call(SYS_mremap, address, bytes, (long)bytes,
-                        MREMAP_MAYMOVE | MREMAP_FIXED | DONT_UNMAP, (long)target) == (long)target;
+    if (counted_call(SYS_msync, address, bytes, MS_INVALIDATE, 0, 0) != 0) {
+        return NULL;  // EBUSY: a page is locked
+    }
+    long result =
+        counted_call(SYS_mremap, address, bytes, (long)bytes, MREMAP_MAYMOVE | DONT_UNMAP, 0);
+    return (result < 0 && result > -4096) ? NULL : (void *)result;
 }
 
 int os_guard(void *address, size_t bytes)

@@ -7,7 +7,6 @@
 #ifndef HAK_OS_OS_MEMORY_H
 #define HAK_OS_OS_MEMORY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,9 +26,10 @@ int os_purge(void *address, size_t bytes);
 // then nothing has changed.
 void *os_resize(void *address, size_t old_bytes, size_t bytes);
 
-// Moves the pages of a range to `target`, which is mapped; the range stays mapped and reads as zero.  False:
-// the system can't, and nothing has changed.
-bool os_move_pages(void *address, size_t bytes, void *target);
+// Moves the pages of a range to a mapping of their own; the range stays mapped and reads as zero.  NULL:
+// the system can't, or a page is locked in memory, which the range would no longer be; then nothing has
+// changed.
+void *os_detach_pages(void *address, size_t bytes);
 
 // Makes the pages resident at once, as if each were written; where the system can't, they will be when
 // they are touched.

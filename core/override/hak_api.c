@@ -10,6 +10,7 @@
 #include "policy/gates.h"
 #include "region/page_heap.h"
 #include "stats/budget.h"
+#include "thread/gate_set.h"
 #include "thread/heap_stats.h"
 #include "thread/process.h"
 
@@ -234,39 +235,9 @@ int hak_ctl_get(const char *gate, char *value, size_t bytes)
     return length < bytes ? 0 : ERANGE;
 }
 
-// A LIVE gate is a number (a test in gates_test.c sees to it).  Set in a copy first: its readers, on
-// slow paths of other threads, want one atomic store.
-static bool set_live(enum gate_id id, const char *value)
-{
-    static struct gates copy;
-    process_settings_lock();
-    copy = gates;
-    bool is_set = gate_set(&copy, id, value, NULL);
-    if (is_set) {
-        size_t offset = gate_table[id].offset;
-        uint64_t *number = (uint64_t *)(void *)((char *)&gates + offset);
-        gate_store_live(number, *(const uint64_t *)(const void *)((const char *)&copy + offset));
-    }
-    process_settings_unlock();
-    return is_set;
-}
-
 int hak_ctl_set(const char *gate, const char *value)
 {
-    int id = gate_find(gate);
-    if (id < 0) {
-        return ENOENT;
-    }
-    if (gate_table[id].when != GATE_LIVE) {
-        return EPERM;
-    }
-    if (!set_live((enum gate_id)id, value)) {
-        return EINVAL;
-    }
-    if (id == GATE_ID_limit) {
-        process_apply_limit();
-    }
-    return 0;
+    return gate_set_live(gate, value);
 }
 
 // What the header calls struct hak_heap is a struct heap.

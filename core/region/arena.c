@@ -10,7 +10,8 @@
 static char *map_covered(size_t bytes)
 {
     char *base = os_map(bytes, bytes >= ARENA_BYTES_FIRST ? CHUNK_BYTES : UNIT_BYTES);
-    if (base != NULL && !page_map_extend((uintptr_t)base, bytes)) {
+    if (base != NULL && !(page_map_extend((uintptr_t)base, bytes) &&
+                          page_map_commit_records((uintptr_t)base, bytes))) {
         (void)os_unmap(base, bytes);
         base = NULL;
     }
@@ -43,7 +44,6 @@ struct arena arena_map(size_t least_bytes, size_t wanted_bytes)
         os_avoid_huge_pages(base, bytes);
     }
     budget_add(&budget.mapped_bytes, bytes);
-    page_map_count_records((uintptr_t)base, bytes);
     return (struct arena){.base = (uintptr_t)base, .bytes = bytes, .is_huge = is_huge};
 }
 

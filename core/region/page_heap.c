@@ -21,6 +21,7 @@ static struct {
     struct free_spans free;
     size_t next_arena_bytes;
     struct span *under_way;  // out of the free spans while they are purged
+    struct span *refused;    // and until the purge ends that could not purge them
     _Atomic size_t dirty_bytes;
 } page_heap;
 
@@ -357,20 +358,17 @@ static struct span *take_longest_dirty(uint32_t *former_chunks)
     return span;
 }
 
-// Takes back a span that was under way.  A purge that the system refuses leaves it dirty; a later
-// purge tries again.
-static void end_purge(struct span *span, bool is_purged)
+// Takes a span back from a purge.  Under the lock.
+static void end_purge(struct span **list, struct span *span, bool is_purged)
 {
     size_t bytes = (size_t)span->unit_count * UNIT_BYTES;
-    lock_take(&page_heap.lock);
-    span_list_remove(&page_heap.under_way, span);
+    span_list_remove(list, span);
     if (is_purged) {
         budget_uncommit(bytes);
     } else {
         count_dirty(bytes, 1);
     }
     free_spans_insert(&page_heap.free, span, !is_purged);
-    lock_give(&page_heap.lock);
 }
 
 // Cuts a span that is under way in two; returns the second half, under way too.
@@ -394,12 +392,19 @@ static size_t purge_span(struct span *span)
         struct span *second = halve(span);
         return purge_span(span) + purge_span(second);
     }
-    end_purge(span, error == 0);
+    lock_take(&page_heap.lock);
+    if (error == 0) {
+        end_purge(&page_heap.under_way, span, true);
+    } else {
+        span_list_remove(&page_heap.under_way, span);
+        span_list_push(&page_heap.refused, span);
+    }
+    lock_give(&page_heap.lock);
     return error == 0 ? bytes : 0;
 }
 
-// The lock isn't held while the system is called.
-static size_t purge_one(size_t keep_bytes)
+// The next span to purge, under way, or NULL.
+static struct span *begin_purge(size_t keep_bytes)
 {
     uint32_t former_chunks = 0;
     lock_take(&page_heap.lock);
@@ -410,19 +415,35 @@ static size_t purge_one(size_t keep_bytes)
         span_list_push(&page_heap.under_way, span);
     }
     lock_give(&page_heap.lock);
-    if (span == NULL) {
-        return 0;
+    if (former_chunks != 0) {
+        arena_avoid_huge(span->base, former_chunks);
     }
-    arena_avoid_huge(span->base, former_chunks);
-    return purge_span(span);
+    return span;
 }
 
+// What the system refused to purge is dirty again, and a later purge tries it again; what is noted in the
+// budget keeps it from coming at once.
+static void take_back_refused(void)
+{
+    size_t bytes = 0;
+    lock_take(&page_heap.lock);
+    while (page_heap.refused != NULL) {
+        bytes += (size_t)page_heap.refused->unit_count * UNIT_BYTES;
+        end_purge(&page_heap.refused, page_heap.refused, false);
+    }
+    atomic_store_explicit(&budget.refused_bytes, bytes, memory_order_relaxed);
+    lock_give(&page_heap.lock);
+}
+
+// The lock isn't held while the system is called.
 size_t page_heap_purge(size_t keep_bytes)
 {
     size_t purged_bytes = 0;
-    for (size_t bytes = purge_one(keep_bytes); bytes != 0; bytes = purge_one(keep_bytes)) {
-        purged_bytes += bytes;
+    struct span *span = NULL;
+    while ((span = begin_purge(keep_bytes)) != NULL) {
+        purged_bytes += purge_span(span);
     }
+    take_back_refused();
     return purged_bytes;
 }
 
@@ -441,6 +462,8 @@ static struct span *take_longest_clean(void)
         free_spans_carve(&page_heap.free, span, span->unit_count);
         span->state = SPAN_NONE;
         span_of_unit(span_end(span) - UNIT_BYTES)->state = SPAN_NONE;
+        // Somebody else's memory may be there next, which is not to be advised.
+        arena_mark(&(struct arena){.base = span->base, .bytes = span_end(span) - span->base});
     }
     lock_give(&page_heap.lock);
     return span;
@@ -456,6 +479,7 @@ size_t page_heap_unmap_clean(void)
         budget_subtract(&budget.mapped_bytes, bytes);
         if (os_unmap((void *)span->base, bytes) != 0) {
             budget_add(&budget.mapped_bytes, bytes);
+            os_avoid_huge_pages((void *)span->base, bytes);
             lock_take(&page_heap.lock);
             free_spans_insert(&page_heap.free, span, false);
             lock_give(&page_heap.lock);
@@ -487,6 +511,9 @@ void page_heap_unlock(void)
 void page_heap_after_fork_in_child(void)
 {
     while (page_heap.under_way != NULL) {
-        end_purge(page_heap.under_way, false);
+        end_purge(&page_heap.under_way, page_heap.under_way, false);
+    }
+    while (page_heap.refused != NULL) {
+        end_purge(&page_heap.refused, page_heap.refused, false);
     }
 }

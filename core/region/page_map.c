@@ -82,19 +82,43 @@ bool page_map_extend(uintptr_t address, size_t bytes)
     return true;
 }
 
-void page_map_count_records(uintptr_t address, size_t bytes)
+static size_t count_unmarked(uintptr_t start, uintptr_t end)
 {
-    for (uintptr_t chunk = align_down(address, CHUNK_BYTES); chunk < address + bytes;
-         chunk += CHUNK_BYTES) {
+    size_t count = 0;
+    for (uintptr_t chunk = start; chunk < end; chunk += CHUNK_BYTES) {
+        const _Atomic uint32_t *word = &page_map_chunk_bits(chunk)->counted[chunk_word(chunk)];
+        count += (atomic_load_explicit(word, memory_order_relaxed) & chunk_bit(chunk)) == 0;
+    }
+    return count;
+}
+
+// Relaxed: the bits stand for nothing but themselves.
+static size_t mark(uintptr_t start, uintptr_t end)
+{
+    size_t count = 0;
+    for (uintptr_t chunk = start; chunk < end; chunk += CHUNK_BYTES) {
         _Atomic uint32_t *word = &page_map_chunk_bits(chunk)->counted[chunk_word(chunk)];
         uint32_t bit = chunk_bit(chunk);
-        // Relaxed: the bit stands for nothing but itself.
-        if ((atomic_load_explicit(word, memory_order_relaxed) & bit) == 0 &&
-            (atomic_fetch_or_explicit(word, bit, memory_order_relaxed) & bit) == 0) {
-            budget_add(&budget.record_bytes, CHUNK_RECORD_BYTES);
-            budget_commit_anyway(CHUNK_RECORD_BYTES);
-        }
+        count += (atomic_fetch_or_explicit(word, bit, memory_order_relaxed) & bit) == 0;
     }
+    return count;
+}
+
+bool page_map_commit_records(uintptr_t address, size_t bytes)
+{
+    uintptr_t start = align_down(address, CHUNK_BYTES);
+    size_t unmarked_count = count_unmarked(start, address + bytes);
+    if (unmarked_count == 0) {
+        return true;
+    }
+    if (!budget_commit(unmarked_count * CHUNK_RECORD_BYTES)) {
+        return false;
+    }
+    // Somebody else may have marked one of them meanwhile.
+    size_t marked_count = mark(start, address + bytes);
+    budget_add(&budget.record_bytes, marked_count * CHUNK_RECORD_BYTES);
+    budget_subtract(&budget.committed_bytes, (unmarked_count - marked_count) * CHUNK_RECORD_BYTES);
+    return true;
 }
 
 void page_map_lock(void)

@@ -139,7 +139,8 @@ struct chunk_bits {
 // The bits of an address whose zone exists.
 static inline struct chunk_bits *page_map_chunk_bits(uintptr_t address)
 {
-    return (struct chunk_bits *)(void *)(page_map_zone(address) + ZONE_BITS_OFFSET);
+    // As a number: gcc takes the zone for a part of page_map and warns, in sanitizer builds.
+    return (struct chunk_bits *)((uintptr_t)page_map_zone(address) + ZONE_BITS_OFFSET);
 }
 
 // The word of an address in chunk_bits, and its bit there.
@@ -159,9 +160,9 @@ static inline bool page_map_is_huge(uintptr_t address)
     return (atomic_load_explicit(word, memory_order_relaxed) & chunk_bit(address)) != 0;
 }
 
-// Adds the records of the units in [address, address + bytes) to the budget, once for each chunk: a page of
-// 4 KiB holds the records of one.  Any thread may call; the zones exist.
-void page_map_count_records(uintptr_t address, size_t bytes);
+// Commits the records of the units in [address, address + bytes), once for each chunk: a page of 4 KiB holds
+// the records of one.  False: the limit forbids it.  Any thread may call; the zones exist.
+bool page_map_commit_records(uintptr_t address, size_t bytes);
 
 // Sets the entries of `unit_count` units from `address` on; their zones exist.
 void page_map_set(uintptr_t address, size_t unit_count, page_entry entry);

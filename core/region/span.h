@@ -16,7 +16,8 @@ enum span_state {
 //
 // Invariant of a free span: the records of its first and last unit both say SPAN_FREE and its
 // unit_count, so that a neighbour finds both ends; what lies between says nothing.
-// Invariant of a used span: every unit's record says SPAN_USED and how far the first unit is.
+// Invariant of a used span: its first and last unit's records say SPAN_USED; of a slab's, every unit's, and
+// how far the first unit is.
 // The page heap's lock guards a free span; a used span belongs to whoever took it.
 struct span {
     struct span *next;  // in a list of the page heap, or of the slab's owner

@@ -15,6 +15,7 @@ struct budget {
     _Atomic size_t mapped_bytes;     // address space taken from the system
     _Atomic size_t committed_bytes;  // the part that may be resident
     _Atomic size_t dirty_bytes;      // the part of that in whole free pages
+    _Atomic size_t refused_bytes;    // the part of that which the last purge was refused
     _Atomic size_t record_bytes;     // the part of that in our own records
     _Atomic size_t peak_committed_bytes;
     _Atomic size_t purged_bytes;   // given back since the start

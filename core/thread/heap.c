@@ -131,7 +131,8 @@ void heap_purge_if_due(struct heap *heap)
     size_t committed_bytes = budget_read(&budget.committed_bytes);
     size_t live_bytes = committed_bytes > dirty_bytes ? committed_bytes - dirty_bytes : 0;
     size_t limit = gate_live(&gates.dirty_limit) + live_bytes / 100 * gate_live(&gates.dirty_share);
-    if (unlikely(dirty_bytes > limit)) {
+    size_t refused_bytes = min_size(budget_read(&budget.refused_bytes), dirty_bytes);
+    if (unlikely(dirty_bytes - refused_bytes > limit)) {
         (void)purge_pages(limit - limit / 4);
     }
     // A slab with purged pages that was given back counts as whole: under a heap limit, as resident

@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "thread/bin.h"
+#include "thread/control.h"
 #include "thread/heap_registry.h"
 #include "thread/remote_free.h"
 
@@ -28,6 +29,7 @@ static enum backend_id backend_of(class_id cls)
 
 void *heap_refill(struct heap *heap, class_id cls)
 {
+    control_look();
     if (bin_take_reserve(heap, cls)) {
         return bin_pop(heap, cls);
     }

@@ -8,6 +8,7 @@
 #include "stats/budget.h"
 #include "thread/batch.h"
 #include "thread/bin.h"
+#include "thread/control.h"
 #include "thread/heap_registry.h"
 #include "thread/remote_free.h"
 
@@ -75,6 +76,9 @@ static void settle(char *const *environment)
     lock_give(&process.lock);
     if (is_first && gates.limit != 0) {
         process_apply_limit();
+    }
+    if (is_first) {
+        control_start();
     }
     if (is_first && gates.verbose) {
         static struct gates again;
@@ -171,6 +175,7 @@ static void after_fork_in_child(void)
     heap_registry_unlock_all();
     lock_give(&process.lock);
     process_settings_unlock();
+    control_after_fork_in_child();
     heap_registry_after_fork_in_child(thread_heap);
 }
 

@@ -36,7 +36,7 @@ refuse 'hakmem: HAKMEM_DIRTY_LIMT is not a gate. Did you mean HAKMEM_DIRTY_LIMIT
     --set HAKMEM_DIRTY_LIMT=1MiB
 refuse 'hakmem: dirty-limit is not a gate. Did you mean HAKMEM_DIRTY_LIMIT? `hakmem gates` lists them.' \
     --set dirty-limit=1MiB
-refuse 'hakmem: CONTROL is not a gate. `hakmem gates` lists them.' --set CONTROL=1
+refuse 'hakmem: QUARTZ is not a gate. `hakmem gates` lists them.' --set QUARTZ=1
 refuse 'hakmem: HAKMEM_DIRTY_LIMIT=ten is not a size. Give a size up to 1TiB, or off; a size is bytes with a unit, e.g. 16MiB.' \
     --set dirty_limit=ten
 refuse 'hakmem: HAKMEM_DIRTY_SHARE=101 is out of range. Give 0 to 100.' --set dirty_share=101

@@ -294,12 +294,12 @@ static void a_bad_value_keeps_the_one_before(void **state)
 static void an_unknown_name_is_told_with_the_nearest(void **state)
 {
     (void)state;
-    (void)read_settings("HAKMEM_DIRTY_LIMT=1MiB", "HAKMEM_CONTROL=1", "HAKMEM_=1");
+    (void)read_settings("HAKMEM_DIRTY_LIMT=1MiB", "HAKMEM_QUARTZ=1", "HAKMEM_=1");
     assert_int_equal(problems.count, 3);
     assert_string_equal(problems.sentences[0],
                         "HAKMEM_DIRTY_LIMT is not a setting of hakmem; ignored. "
                         "Did you mean HAKMEM_DIRTY_LIMIT? `hakmem gates` lists them.");
-    assert_string_equal(problems.sentences[1], "HAKMEM_CONTROL is not a setting of hakmem; "
+    assert_string_equal(problems.sentences[1], "HAKMEM_QUARTZ is not a setting of hakmem; "
                                                "ignored. `hakmem gates` lists them.");
     (void)read_settings("HAKMEM_\n\x1b[31m=1", NULL, NULL);
     assert_non_null(strstr(problems.sentences[0], "HAKMEM_??[31m is not"));

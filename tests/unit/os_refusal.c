@@ -10,12 +10,12 @@ void *__real_os_map(size_t bytes, size_t align_bytes);
 int __real_os_unmap(void *address, size_t bytes);
 int __real_os_purge(void *address, size_t bytes);
 void *__real_os_resize(void *address, size_t old_bytes, size_t bytes);
-bool __real_os_move_pages(void *address, size_t bytes, void *target);
+void *__real_os_detach_pages(void *address, size_t bytes);
 void *__wrap_os_map(size_t bytes, size_t align_bytes);
 int __wrap_os_unmap(void *address, size_t bytes);
 int __wrap_os_purge(void *address, size_t bytes);
 void *__wrap_os_resize(void *address, size_t old_bytes, size_t bytes);
-bool __wrap_os_move_pages(void *address, size_t bytes, void *target);
+void *__wrap_os_detach_pages(void *address, size_t bytes);
 
 struct os_refusal os_refusal;
 
@@ -66,7 +66,7 @@ void *__wrap_os_resize(void *address, size_t old_bytes, size_t bytes)
     return os_refusal.is_resize_refused ? NULL : __real_os_resize(address, old_bytes, bytes);
 }
 
-bool __wrap_os_move_pages(void *address, size_t bytes, void *target)
+void *__wrap_os_detach_pages(void *address, size_t bytes)
 {
-    return !os_refusal.is_move_refused && __real_os_move_pages(address, bytes, target);
+    return os_refusal.is_move_refused ? NULL : __real_os_detach_pages(address, bytes);
 }
