@@ -2,6 +2,7 @@
 #include "front/free_slow.h"
 
 #include "backend/large.h"
+#include "box/tiny_free_route_cache_env_box.h"
 #include "os/os_process.h"
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
@@ -22,6 +23,14 @@ static void free_own(struct heap *heap, class_id cls, void *block)
     } else {
         bin_overflow(heap, cls, block);
     }
+}
+
+// The gated front's free: all kinds of routes have the same bins, so a kind only decides where the
+// free is counted.
+static void free_by_route(struct heap *heap, class_id cls, void *block)
+{
+    front_count(&heap->gated.counters.frees[tiny_free_route_get(heap, cls)]);
+    free_own(heap, cls, block);
 }
 
 static HAK_COLD void free_large(void *pointer)
@@ -72,7 +81,11 @@ static __attribute__((noinline)) void free_otherwise(void *pointer)
     page_entry entry = page_map_lookup(pointer);
     page_entry cls = heap != NULL ? entry ^ heap->slabs.tag : CLASS_COUNT;
     if (likely(cls != 0 && cls < CLASS_COUNT) && heap->kind == HEAP_THREAD) {
-        free_own(heap, (class_id)cls, pointer);
+        if (heap->front == FRONT_GATED && cls < TINY_CLASS_COUNT) {
+            free_by_route(heap, (class_id)cls, pointer);
+        } else {
+            free_own(heap, (class_id)cls, pointer);
+        }
     } else if (page_entry_class(entry) == LARGE_CLASS) {
         free_large(pointer);
     } else {

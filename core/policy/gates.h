@@ -67,6 +67,14 @@ enum gate_id {
     GATE_COUNT_OF_ALL,
 };
 
+// The words of the gated front's gates, "fused|0|1": any but the first asks for that front, in which
+// the first means 0 as well.
+enum front_choice {
+    FRONT_CHOICE_FUSED,
+    FRONT_CHOICE_0,
+    FRONT_CHOICE_1,
+};
+
 // What is known of a gate beside its value.
 struct gate_info {
     const char *env;  // the name users write, HAKMEM_...

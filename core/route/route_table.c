@@ -3,6 +3,8 @@
 
 #include "policy/gates.h"
 
+#include <stdatomic.h>
+
 struct route_table route_table;
 
 // In the order of the words of the gate: conservative, hot, full, off.
@@ -24,5 +26,8 @@ void route_table_init(void)
             cls < TINY_CLASS_COUNT
                 ? policy_of_band[gates.tiny_profile][size_class_band((class_id)cls)]
                 : ROUTE_TINY_FIRST;
+        route_table.kind[cls] = ROUTE_LEGACY;
     }
+    // Pairs with the acquire load in route_snapshot_kind.
+    atomic_fetch_add_explicit(&route_table.version, 1, memory_order_release);
 }

@@ -2,7 +2,7 @@
 // Layer: route.  Needs: base, policy.
 // SPDX-License-Identifier: MIT
 //
-// Filled from HAKMEM_TINY_PROFILE before the first block is handed out, then only read.
+// Filled from the gates before the first block is handed out, then only read.
 #ifndef HAK_ROUTE_ROUTE_TABLE_H
 #define HAK_ROUTE_ROUTE_TABLE_H
 
@@ -14,8 +14,21 @@ enum route_policy {
     ROUTE_POOL_ONLY,   // the shared pool: the class has no bins
 };
 
+// Which of the tiny backends a class's blocks come from.
+enum route_kind {
+    ROUTE_LEGACY,
+    ROUTE_ULTRA,
+    ROUTE_MID_V3,
+    ROUTE_V7,
+    ROUTE_KIND_COUNT,
+};
+
 struct route_table {
     uint8_t policy[CLASS_COUNT];  // enum route_policy
+    uint8_t kind[CLASS_COUNT];    // enum route_kind
+    // Counts the changes, so that who keeps a copy knows when it is old.  Stored with release after
+    // the change; pairs with the acquire load in route_snapshot_kind.
+    _Atomic uint32_t version;
 };
 
 extern struct route_table route_table;

@@ -14,8 +14,8 @@
 #include "thread/process.h"
 #include "thread/remote_free.h"
 
-struct heap heap_before_start = {.match_tag = (page_entry)NO_TAG << ENTRY_CLASS_BITS | 255};
-struct heap heap_after_exit = {.match_tag = (page_entry)NO_TAG << ENTRY_CLASS_BITS | 255};
+struct heap heap_before_start = {.match_tag = MATCH_NOTHING};
+struct heap heap_after_exit = {.match_tag = MATCH_NOTHING};
 struct heap *heap_pool;
 struct heap *heap_exit;
 

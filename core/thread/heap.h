@@ -6,6 +6,7 @@
 
 #include "backend/slab.h"
 #include "harden/link.h"
+#include "thread/gated_front.h"
 
 // The bins: a stock of free blocks for each class, last in, first out.
 //
@@ -60,17 +61,28 @@ enum heap_kind {
     HEAP_SHARED,  // every operation under its lock: first-class heaps, the pool, the exit heap
 };
 
+// What serves malloc and free of tiny blocks in a heap's thread.
+enum heap_front {
+    FRONT_UNSETTLED,  // the gates aren't read yet: the slow paths
+    FRONT_FUSED,      // the hit paths
+    FRONT_GATED,      // the gated front, called by the slow paths; see gated_front.h
+};
+
 enum {
     OUTBOX_COUNT = 16
 };
 
 struct batch;
 
+// A match tag that leaves no class, whatever entry it meets.
+#define MATCH_NOTHING ((page_entry)NO_TAG << ENTRY_CLASS_BITS | 255)
+
 struct heap {
     struct bins bins;
     size_t fast_limit;     // malloc serves smaller sizes from the bins; 0: always the slow path
-    page_entry match_tag;  // free serves blocks of this tag from the bins; NO_TAG: none
+    page_entry match_tag;  // free serves blocks of this tag from the bins, or MATCH_NOTHING
     uint8_t kind;          // enum heap_kind
+    uint8_t front;         // enum heap_front
     bool is_unused;        // a destroyed first-class heap
     uint64_t link_key;
     struct bin_reserve reserves[CLASS_COUNT];
@@ -86,6 +98,7 @@ struct heap {
     size_t spare_batch_count;
     _Atomic size_t outbox_bytes;
     _Atomic size_t sent_count;
+    struct gated_front gated;
 
     // Written by others.  mailbox: pushed by any thread with release, emptied under the lock with
     // an acquire exchange.  mailbox_bytes follows it loosely.  is_parked changes under the
@@ -115,7 +128,7 @@ HAK_COLD struct heap *heap_attach(void);
 static inline struct heap *heap_of_thread(void)
 {
     struct heap *heap = thread_heap;
-    return likely(heap->fast_limit != 0) ? heap : heap_attach();
+    return likely(heap->front != FRONT_UNSETTLED) ? heap : heap_attach();
 }
 
 // Serves a class from a shared heap, or gives one block back to whatever heap owns it, under that

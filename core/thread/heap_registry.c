@@ -108,7 +108,7 @@ static void init_heap(struct heap *heap, uint32_t tag, enum heap_kind kind)
     heap->next = NULL;
     heap->kind = (uint8_t)kind;
     heap->owner_tag = tag;
-    heap->match_tag = kind == HEAP_THREAD ? page_entry_make(tag, 0) : page_entry_make(NO_TAG, 255);
+    heap->match_tag = kind == HEAP_THREAD ? page_entry_make(tag, 0) : MATCH_NOTHING;
     heap->slabs.tag = page_entry_make(tag, 0);
     bin_init(heap);
     heap->link_key = mix(os_random_seed() + tag * 0x9e3779b97f4a7c15u);

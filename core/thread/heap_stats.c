@@ -161,6 +161,48 @@ static void add_class_rows(struct text *text, const struct class_figures *classe
     text_add(text, "]");
 }
 
+static size_t sum_counter(size_t offset)
+{
+    size_t sum = 0;
+    for (uint32_t tag = 1; tag <= heap_registry_count(); tag++) {
+        const char *counters = (const char *)&heap_registry_lookup(tag)->gated.counters;
+        sum += atomic_load_explicit((const _Atomic size_t *)(const void *)(counters + offset),
+                                    memory_order_relaxed);
+    }
+    return sum;
+}
+
+// Which way the gated front's calls went, in all heaps together.
+static void add_front(struct text *text)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } rows[] = {
+#define ROW(name, counter) {name, offsetof(struct front_counters, counter)}
+        ROW("malloc_legacy", mallocs[ROUTE_LEGACY]),
+        ROW("malloc_ultra", mallocs[ROUTE_ULTRA]),
+        ROW("malloc_v7", mallocs[ROUTE_V7]),
+        ROW("malloc_mid_v3", mallocs[ROUTE_MID_V3]),
+        ROW("malloc_declined", declined),
+        ROW("free_legacy", frees[ROUTE_LEGACY]),
+        ROW("free_ultra", frees[ROUTE_ULTRA]),
+        ROW("free_v7", frees[ROUTE_V7]),
+        ROW("free_mid_v3", frees[ROUTE_MID_V3]),
+        ROW("malloc_snapshot_reads", malloc_snapshot_reads),
+        ROW("malloc_static_reads", malloc_static_reads),
+        ROW("free_snapshot_reads", free_snapshot_reads),
+        ROW("free_static_reads", free_static_reads),
+#undef ROW
+    };
+    text_add(text, ",\"gated_front\":{\"policy_lookups\":");
+    text_add_uint(text, sum_counter(offsetof(struct front_counters, policy_lookups)));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        add_member(text, rows[i].name, sum_counter(rows[i].offset));
+    }
+    text_add(text, "}");
+}
+
 size_t heap_stats_json(char *buffer, size_t bytes)
 {
     struct hak_stats stats;
@@ -171,6 +213,9 @@ size_t heap_stats_json(char *buffer, size_t bytes)
     add_member(&text, "pid", (size_t)os_process_id());
     add_members(&text, &stats);
     add_class_rows(&text, classes);
+    if (gated_front_is_wanted()) {
+        add_front(&text);
+    }
     text_add(&text, "}");
     return text.length;
 }

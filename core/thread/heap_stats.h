@@ -18,7 +18,8 @@ struct class_figures {
 // Takes each heap's lock in turn.
 void heap_stats_read(struct hak_stats *stats, struct class_figures classes[CLASS_COUNT]);
 
-// The figures and the table by class as one JSON object; as snprintf.
+// The figures and the table by class, in the gated front with its counters, as one JSON object; as
+// snprintf.
 size_t heap_stats_json(char *text, size_t bytes);
 
 #endif
