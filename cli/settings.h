@@ -11,7 +11,7 @@
 // said what is wrong, when there is no such gate or it doesn't take the value.
 bool settings_set_gate(const char *setting);
 
-// The same for HAKMEM_PROFILE.
+// The same for HAKMEM_PROFILE; a profile with a / in it is a file, which must be understood.
 bool settings_set_profile(const char *name);
 
 // Says what is wrong with the HAKMEM_ variables of this process's environment.

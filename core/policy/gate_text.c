@@ -37,6 +37,23 @@ struct slice slice_cut(struct slice *rest, char mark)
     return part;
 }
 
+static bool is_blank(char letter)
+{
+    return letter == ' ' || letter == '\t' || letter == '\r';
+}
+
+struct slice slice_trim(struct slice slice)
+{
+    while (slice.length > 0 && is_blank(slice.start[0])) {
+        slice.start++;
+        slice.length--;
+    }
+    while (slice.length > 0 && is_blank(slice.start[slice.length - 1])) {
+        slice.length--;
+    }
+    return slice;
+}
+
 bool slice_is(struct slice slice, const char *string)
 {
     return strlen(string) == slice.length && memcmp(slice.start, string, slice.length) == 0;

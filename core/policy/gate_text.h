@@ -20,6 +20,9 @@ struct slice slice_of(const char *string);
 // of it is cut, and *rest is empty.
 struct slice slice_cut(struct slice *rest, char mark);
 
+// Without the blanks at both ends.
+struct slice slice_trim(struct slice slice);
+
 bool slice_is(struct slice slice, const char *string);
 bool slice_is_any_case(struct slice slice, const char *string);
 

@@ -94,7 +94,7 @@ static enum gate_verdict set_text(struct gates *values, const struct gate_info *
     return GATE_TAKEN;
 }
 
-// The profile gate takes the name of a profile, or nothing.
+// The profile gate takes the name of a profile, a path, or nothing.
 static bool is_profile(struct slice value)
 {
     for (size_t i = 0; i < profile_count; i++) {
@@ -102,7 +102,7 @@ static bool is_profile(struct slice value)
             return true;
         }
     }
-    return value.length == 0;
+    return value.length == 0 || memchr(value.start, '/', value.length) != NULL;
 }
 
 enum gate_verdict gate_value_set(struct gates *values, enum gate_id id, struct slice value)
@@ -204,7 +204,8 @@ static void add_range(struct text *text, enum gate_id id)
         text_add(text, gate->words);
         break;
     case GATE_TYPE_TEXT:
-        text_add(text, id == GATE_ID_profile ? "the name of a profile" : "text of up to ");
+        text_add(text, id == GATE_ID_profile ? "the name of a profile, or a path with a / in it"
+                                             : "text of up to ");
         if (id != GATE_ID_profile) {
             text_add_uint(text, GATE_TEXT_BYTES - 1);
             text_add(text, " bytes");

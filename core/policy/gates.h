@@ -17,7 +17,7 @@
 
 enum {
     GATE_TEXT_BYTES = 512,      // longest text value, NUL included; a longer one is refused
-    GATE_SENTENCE_BYTES = 320,  // enough for every sentence made here
+    GATE_SENTENCE_BYTES = 416,  // enough for every sentence made here
 };
 
 enum gate_type {
@@ -106,7 +106,8 @@ typedef void gates_problem(const char *sentence, void *context);
 
 // Fills *values: defaults, then the profile that `environment` names, then its HAKMEM_ variables.
 // Bad values keep the value before and are told to `problem` (NULL: nobody), unknown HAKMEM_ names
-// too, with the nearest known name.  `environment` is a NULL-terminated list of NAME=value.
+// too, with the nearest known name.  `environment` is a NULL-terminated list of NAME=value.  A profile
+// with a '/' in it is a file, which is read, so the caller holds no lock.
 void gates_read(struct gates *values, char *const *environment, gates_problem *problem,
                 void *context);
 

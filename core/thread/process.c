@@ -60,21 +60,24 @@ static void init_routes(void)
     bin_init_bounds();
 }
 
-// Reads the gates once the environment is there.  What takes files or speaks comes after the lock.
+// Reads the gates once the environment is there.  What takes files or speaks is done without the lock.
 static void settle(char *const *environment)
 {
     static char *const nothing[] = {NULL};
-    if (environment == NULL) {
+    // Pairs with the release store below.
+    if (environment == NULL || atomic_load_explicit(&process.is_settled, memory_order_acquire)) {
         return;
     }
     // Programs that run with more rights than their caller ignore the caller's environment.
     environment = os_is_secure_execution() ? nothing : environment;
+    struct gates read;
+    gates_read(&read, environment, NULL, NULL);
     lock_take(&process.lock);
     bool is_first = !atomic_load_explicit(&process.is_settled, memory_order_relaxed);
     if (is_first) {
-        gates_read(&gates, environment, NULL, NULL);
+        gates = read;
         init_routes();
-        // Pairs with the acquire load in process_settle.
+        // Pairs with the acquire loads here and in process_settle.
         atomic_store_explicit(&process.is_settled, true, memory_order_release);
     }
     lock_give(&process.lock);
