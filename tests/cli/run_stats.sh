@@ -60,6 +60,18 @@ done
 try "$hakmem" run --set alloc_gate_shape=0 --set tiny_profile=off --stats=summary -- "$leaking"
 expect_match summary '^  malloc  *0  *0  *0  *0  *1[0-9]\{3\}$'
 
+# One variable takes a profile of the memo's back, or one of its gates.
+front_of() {
+    try env HAKMEM_PROFILE=BASELINE "$@" "$hakmem" run --stats=summary -- "$leaking"
+    if grep -q 'policy lookups' summary; then echo gated; else echo fused; fi
+}
+[ "$(front_of)" = gated ] || fault "BASELINE isn't on the gated front"
+[ "$(front_of HAKMEM_PROFILE=default)" = fused ] || fault "the profile wasn't taken back"
+[ "$(front_of HAKMEM_ALLOC_GATE_SHAPE=fused)" = gated ] || fault "one gate of four took all back"
+[ "$(front_of HAKMEM_ALLOC_GATE_SHAPE=fused HAKMEM_ALLOC_ROUTE_SHAPE=fused \
+    HAKMEM_TINY_STATIC_ROUTE=fused HAKMEM_FREE_STATIC_ROUTE=fused)" = fused ] ||
+    fault "all four gates didn't take the front back"
+
 # A file that the user named is kept, and older lines in it are not taken for new ones.
 echo '{"pid": 1, "live_bytes": 1}' >kept
 try env HAKMEM_STATS="$work/kept" "$hakmem" run --stats=summary -- "$leaking"
