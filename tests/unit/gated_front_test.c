@@ -1,7 +1,8 @@
-// Run once under each shape: the expectations follow the gates in force.
+// Run once under each shape: the expectations follow the gates in force.  By itself it tests shape 0.
 // SPDX-License-Identifier: MIT
 #include "thread/gated_front.h"
 
+#include "bench_profile.h"
 #include "front/malloc_tiny_fast.h"
 #include "hakmem.h"
 #include "unit_worker.h"
@@ -275,8 +276,12 @@ static void the_statistics_tell_the_counters_of_the_gated_front(void **state)
     assert_int_equal(figure(json[1], name) - figure(json[0], name), is_own(64) ? BLOCK_COUNT : 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc;
+    if (bench_setenv_default("HAKMEM_ALLOC_GATE_SHAPE", "0")) {
+        bench_start_again(argv);
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_front_of_every_thread_is_the_one_that_the_gates_ask_for),
         cmocka_unit_test(a_malloc_and_a_free_are_counted_once),
