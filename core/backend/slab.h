@@ -6,14 +6,7 @@
 
 #include "os/os_thread.h"
 #include "region/span.h"
-#include "route/size_class.h"
-
-// Who cuts a span into blocks, and so takes them back; see backend/backend.h.
-enum backend_id {
-    BACKEND_LEGACY,
-    BACKEND_POOL,
-    BACKEND_COUNT,
-};
+#include "route/route_table.h"
 
 // The lists of an owner's class, in the order in which refill looks at them: the fullest slabs
 // first, which packs live blocks together and empties whole slabs.

@@ -25,4 +25,24 @@ void route_table_init(void)
                 ? policy_of_band[gates.tiny_profile][size_class_band((class_id)cls)]
                 : ROUTE_TINY_FIRST;
     }
+    route_table_follow_gates();
+}
+
+static enum backend_id backend_by_gates(class_id cls)
+{
+    return cls < TINY_CLASS_COUNT ? BACKEND_LEGACY : BACKEND_POOL;
+}
+
+void route_table_follow_gates(void)
+{
+    bool is_changed = false;
+    for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
+        enum backend_id backend = backend_by_gates((class_id)cls);
+        is_changed = is_changed || route_backend((class_id)cls) != backend;
+        atomic_store_explicit(&route_table.backend[cls], (uint8_t)backend, memory_order_relaxed);
+    }
+    if (is_changed) {
+        // Release: pairs with the acquire load in route_version.
+        atomic_fetch_add_explicit(&route_table.version, 1, memory_order_release);
+    }
 }

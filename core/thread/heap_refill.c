@@ -20,12 +20,6 @@ static void *take_returned(struct heap *heap, class_id cls)
     return bin_pop(heap, cls);
 }
 
-// The backend of the blocks that a thread's own slabs serve.
-static enum backend_id backend_of(class_id cls)
-{
-    return cls < TINY_CLASS_COUNT ? BACKEND_LEGACY : BACKEND_POOL;
-}
-
 void *heap_refill(struct heap *heap, class_id cls)
 {
     if (bin_take_reserve(heap, cls)) {
@@ -40,7 +34,7 @@ void *heap_refill(struct heap *heap, class_id cls)
     if (heap_registry_parked_count() != 0 && slab_is_out(&heap->slabs, cls)) {
         (void)heap_registry_steal(heap, cls);
     }
-    size_t taken = backend_refill(backend_of(cls), &heap->slabs, cls, blocks, want);
+    size_t taken = backend_refill(route_backend(cls), &heap->slabs, cls, blocks, want);
     bin_tick(heap);
     if (taken == 0) {
         return NULL;
