@@ -26,6 +26,11 @@ static size_t refill_pool(struct slab_owner *owner, class_id cls, void **blocks,
     return refill_from_slabs(owner, cls, blocks, want, BACKEND_POOL);
 }
 
+static size_t refill_mid_v3(struct slab_owner *owner, class_id cls, void **blocks, size_t want)
+{
+    return refill_from_slabs(owner, cls, blocks, want, BACKEND_MID_V3);
+}
+
 const struct backend backend_table[BACKEND_COUNT] = {
     [BACKEND_LEGACY] = {.name = "LEGACY",
                         .trade = "a thread's own slabs: fastest overall",
@@ -36,6 +41,11 @@ const struct backend backend_table[BACKEND_COUNT] = {
                                "bands that are routed here: leanest, a lock on each call",
                       .refill = refill_pool,
                       .flush = slab_flush},
+    [BACKEND_MID_V3] = {.name = "MID_V3",
+                        .trade = "slabs that all threads share, a lane for each processor: least "
+                                 "memory with hundreds of threads",
+                        .refill = refill_mid_v3,
+                        .flush = slab_flush},
 };
 
 void backend_flush(struct slab_owner *owner, void *const *blocks, size_t count)

@@ -28,9 +28,23 @@ void route_table_init(void)
     route_table_follow_gates();
 }
 
+// Does a mask of bands have the band of a tiny class?  Bands C0 and C1 are one class: the bit of either
+// counts.
+static bool mask_has(const uint64_t *mask, class_id cls)
+{
+    uint64_t bits = cls == 1 ? 3 : 1ull << size_class_band(cls);
+    return (gate_live(mask) & bits) != 0;
+}
+
 static enum backend_id backend_by_gates(class_id cls)
 {
-    return cls < TINY_CLASS_COUNT ? BACKEND_LEGACY : BACKEND_POOL;
+    if (cls >= TINY_CLASS_COUNT) {
+        return BACKEND_POOL;
+    }
+    if (gate_is_on(&gates.mid_v3) && mask_has(&gates.mid_v3_classes, cls)) {
+        return BACKEND_MID_V3;
+    }
+    return BACKEND_LEGACY;
 }
 
 void route_table_follow_gates(void)

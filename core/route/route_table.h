@@ -16,13 +16,14 @@
 enum route_policy {
     ROUTE_TINY_ONLY,   // the class's backend; a failure is returned
     ROUTE_TINY_FIRST,  // the class's backend, then the shared pool
-    ROUTE_POOL_ONLY,   // the shared pool: the class has no bins
+    ROUTE_POOL_ONLY,   // the shared pool
 };
 
 // Who cuts a span into blocks, and so takes them back; see backend/backend.h.
 enum backend_id {
     BACKEND_LEGACY,
     BACKEND_POOL,
+    BACKEND_MID_V3,
     BACKEND_COUNT,
 };
 
@@ -51,6 +52,12 @@ static inline enum route_policy route_of(class_id cls)
 static inline enum backend_id route_backend(class_id cls)
 {
     return (enum backend_id)atomic_load_explicit(&route_table.backend[cls], memory_order_relaxed);
+}
+
+// Do threads keep blocks of the class in bins?
+static inline bool route_has_bins(class_id cls)
+{
+    return route_of(cls) != ROUTE_POOL_ONLY && route_backend(cls) != BACKEND_MID_V3;
 }
 
 static inline uint32_t route_version(void)

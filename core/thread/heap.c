@@ -11,6 +11,7 @@
 #include "thread/batch.h"
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
+#include "thread/lane.h"
 #include "thread/process.h"
 #include "thread/remote_free.h"
 
@@ -116,6 +117,7 @@ void heap_flush(struct heap *heap)
         }
     }
     bin_flush_collector(heap);
+    lane_flush(heap);
     remote_free_flush(heap);
     remote_free_empty_mailbox(heap, NULL);
 }

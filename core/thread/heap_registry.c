@@ -28,6 +28,7 @@ static struct {
     struct heap *spare_heaps;            // records of heaps that were not made in the end
     _Atomic(struct heap *) *spare_page;  // likewise
     _Atomic uint32_t parked_count;
+    _Atomic(struct heap *) lanes[LANE_COUNT_MOST];  // each published with release
 } registry;
 
 struct heap *heap_registry_lookup(uint32_t owner_tag)
@@ -212,6 +213,32 @@ void heap_registry_give_shared(struct heap *heap)
     heap->next = registry.unused_shared;
     registry.unused_shared = heap;
     lock_give(&registry.lock);
+}
+
+struct heap *heap_registry_find_lane(unsigned index)
+{
+    // Acquire: pairs with the release store in heap_registry_lane.
+    return atomic_load_explicit(&registry.lanes[index], memory_order_acquire);
+}
+
+struct heap *heap_registry_lane(unsigned cpu_index)
+{
+    unsigned index = cpu_index % LANE_COUNT_MOST;
+    struct heap *lane = heap_registry_find_lane(index);
+    if (likely(lane != NULL)) {
+        return lane;
+    }
+    struct heap_records records = take_records();
+    lock_take(&registry.lock);
+    lane = heap_registry_find_lane(index);
+    if (lane == NULL) {
+        lane = make_heap(&records, HEAP_LANE);
+        // Release: pairs with the acquire load in heap_registry_find_lane.
+        atomic_store_explicit(&registry.lanes[index], lane, memory_order_release);
+    }
+    keep_records(&records);
+    lock_give(&registry.lock);
+    return lane;
 }
 
 // The registry's lock is held throughout, so that a fork can't come between a slab's leaving one

@@ -8,6 +8,7 @@
 #include "stats/budget.h"
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
+#include "thread/lane.h"
 #include "thread/remote_free.h"
 
 #include <string.h>
@@ -44,7 +45,7 @@ static bool is_in_use(const struct heap *heap)
     if (heap->kind == HEAP_THREAD) {
         return !atomic_load_explicit(&heap->is_parked, memory_order_relaxed);
     }
-    return heap != heap_pool && heap != heap_exit && !heap->is_unused;
+    return heap->kind == HEAP_SHARED && heap != heap_pool && heap != heap_exit && !heap->is_unused;
 }
 
 static void add_heap(struct heap *heap, struct hak_stats *stats, struct class_figures *classes)
@@ -52,11 +53,14 @@ static void add_heap(struct heap *heap, struct hak_stats *stats, struct class_fi
     lock_take(&heap->slabs.lock);
     size_t transit[CLASS_COUNT] = {0};
     size_t collected[CLASS_COUNT] = {0};
+    size_t stocked[CLASS_COUNT] = {0};
     remote_free_count(heap, transit);
     count_collected(heap, collected);
+    lane_count_stocks(heap, stocked);
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         add_class(heap, cls, collected[cls], &classes[cls]);
         classes[cls].transit_count += transit[cls];
+        classes[cls].stock_count += stocked[cls];
     }
     stats->refill_count += heap->slabs.refill_count;
     stats->flush_count += heap->slabs.flush_count;
@@ -69,6 +73,9 @@ static void add_classes(struct hak_stats *stats, struct class_figures *classes)
 {
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         size_t bytes = size_class_bytes((class_id)cls);
+        size_t stock_count = min_size(classes[cls].stock_count, classes[cls].live_count);
+        classes[cls].live_count -= stock_count;
+        classes[cls].bin_count += stock_count;
         classes[cls].live_count -= min_size(classes[cls].transit_count, classes[cls].live_count);
         stats->transit_bytes += classes[cls].transit_count * bytes;
         stats->live_bytes += classes[cls].live_count * bytes;

@@ -67,3 +67,18 @@ function(hak_add_test)
     set_tests_properties(${test_NAME} PROPERTIES WILL_FAIL ON)
   endif()
 endfunction()
+
+# hak_add_backend_tests(NAME name [EXCEPT backend...] ...): the test once for each backend other than the
+# default.
+include(${CMAKE_CURRENT_LIST_DIR}/backends.cmake)
+function(hak_add_backend_tests)
+  cmake_parse_arguments(test "" "NAME" "ENVIRONMENT;EXCEPT" ${ARGN})
+  foreach(variant IN LISTS HAK_BACKEND_VARIANTS)
+    string(REPLACE " " ";" settings "${variant}")
+    list(POP_FRONT settings backend)
+    if(NOT backend IN_LIST test_EXCEPT)
+      hak_add_test(NAME ${test_NAME}.${backend} ${test_UNPARSED_ARGUMENTS}
+        ENVIRONMENT ${settings} ${test_ENVIRONMENT})
+    endif()
+  endforeach()
+endfunction()

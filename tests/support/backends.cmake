@@ -1,0 +1,5 @@
+# The backends other than the default, each with the gates that route every band to it that it serves:
+# "name GATE=value ...".
+# SPDX-License-Identifier: MIT
+set(HAK_BACKEND_VARIANTS
+  "mid_v3 HAKMEM_MID_V3_ENABLED=on HAKMEM_MID_V3_CLASSES=0xff")
