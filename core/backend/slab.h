@@ -93,8 +93,7 @@ bool slab_add(struct slab_owner *owner, class_id cls, enum backend_id backend);
 // become empty go to the page heap.  Under the lock.
 size_t slab_flush(struct slab_owner *owner, void *const *blocks, size_t count);
 
-// Moves a partly used slab of the class from one owner to another, whose locks are taken one after
-// the other; the caller holds a lock that keeps both owners and fork away.  False: there is none.
+// As move in struct backend.
 bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls);
 
 // For slab_purge: out of the lists, so that nothing is taken from the slab while the lock is
@@ -102,9 +101,8 @@ bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls);
 void slab_detach(struct slab *slab);
 void slab_reattach(struct slab *slab);
 
-// Dies with the best explanation of a pointer that free was given and that lies in no slab now: it
-// may be in one that was given to the page heap when its last block was freed.
-HAK_COLD _Noreturn void slab_die_unknown(const void *pointer);
+// As former_bytes in struct backend.
+size_t slab_former_bytes(const struct span *record, uintptr_t address);
 
 // Is the block, which lies in a slab, free by the slab's bitmap?  Under the lock.
 bool slab_block_is_free(const void *block);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "front/free_slow.h"
 
+#include "backend/backend.h"
 #include "backend/large.h"
 #include "os/os_process.h"
 #include "thread/bin.h"
@@ -44,7 +45,7 @@ static void free_foreign(struct heap *heap, void *pointer, page_entry entry)
     }
     struct heap *owner = heap_registry_lookup(page_entry_tag(entry));
     if (unlikely(owner == NULL || cls == 0 || cls >= CLASS_COUNT)) {
-        slab_die_unknown(pointer);
+        backend_die_unknown(pointer);
     }
     if (heap == NULL || heap->kind != HEAP_THREAD || owner->kind == HEAP_SHARED ||
         size_class_bytes((class_id)cls) >= REMOTE_BYTES_MOST) {

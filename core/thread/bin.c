@@ -160,7 +160,7 @@ static HAK_COLD _Noreturn void die_of_short_list(const struct heap *heap, class_
         }
         block = link_decode(block->link, heap->link_key);
     }
-    if (last != NULL && slab_block_is_free(last)) {
+    if (last != NULL && backend_block_is_free(last)) {
         die_misuse("double free", last, size_class_bytes(cls));
     }
     die_damaged(last, size_class_bytes(cls));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "thread/heap_registry.h"
 
+#include "backend/backend.h"
+#include "backend/backend_purge.h"
 #include "backend/large.h"
-#include "backend/slab_purge.h"
 #include "os/os_process.h"
 #include "region/page_heap.h"
 #include "region/record_pool.h"
@@ -245,13 +246,15 @@ struct heap *heap_registry_lane(unsigned cpu_index)
 // owner and its reaching the other, and so that the parked heap stays parked.
 bool heap_registry_steal(struct heap *heap, class_id cls)
 {
-    if (heap_registry_parked_count() == 0 || !lock_try(&registry.lock)) {
+    bool (*move)(struct slab_owner *, struct slab_owner *, class_id) =
+        backend_table[route_backend(cls)].move;
+    if (move == NULL || heap_registry_parked_count() == 0 || !lock_try(&registry.lock)) {
         return false;
     }
     bool is_found = false;
     struct heap *parked = registry.parked;
     for (int i = 0; i < STEAL_TRIES && parked != NULL && !is_found; i++, parked = parked->next) {
-        is_found = !parked->is_orphan && slab_move(&parked->slabs, &heap->slabs, cls);
+        is_found = !parked->is_orphan && move(&parked->slabs, &heap->slabs, cls);
     }
     lock_give(&registry.lock);
     return is_found;
@@ -291,7 +294,7 @@ void heap_registry_after_fork_in_child(struct heap *mine)
     page_heap_after_fork_in_child();
     for (uint32_t tag = 1; tag <= heap_registry_count(); tag++) {
         struct heap *heap = heap_registry_lookup(tag);
-        slab_purge_forget(&heap->slabs);
+        backend_purge_forget(&heap->slabs);
         bool is_parked = atomic_load_explicit(&heap->is_parked, memory_order_relaxed);
         if (heap->kind == HEAP_THREAD && heap != mine && !is_parked) {
             heap->is_orphan = true;
