@@ -2,6 +2,7 @@
 #include "backend/backend.h"
 
 #include "backend/slab_purge.h"
+#include "backend/ultra.h"
 #include "os/os_process.h"
 #include "stats/budget.h"
 
@@ -63,6 +64,14 @@ const struct backend backend_table[BACKEND_COUNT] = {
                         .flush = slab_flush,
                         .is_free = slab_block_is_free,
                         .former_bytes = slab_former_bytes},
+    [BACKEND_ULTRA] = {.name = "ULTRA",
+                       .trade = "a thread's own segments of 2 MiB, each a huge page: fewer TLB "
+                                "misses, more memory",
+                       .refill = ultra_refill,
+                       .flush = ultra_flush,
+                       .is_free = ultra_block_is_free,
+                       .former_bytes = ultra_former_bytes,
+                       .purge = &ultra_purge},
 };
 
 void backend_flush(struct slab_owner *owner, void *const *blocks, size_t count)

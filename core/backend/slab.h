@@ -59,6 +59,10 @@ struct slab_owner {
     uint32_t colour;
     struct slab_class classes[CLASS_COUNT];
     struct slab *detached;  // out of refill's sight while their pages are purged
+    struct span *segments;  // of ULTRA, and those that are being purged
+    struct span *purged_segments;
+    struct ultra_unit *ultra_units[TINY_CLASS_COUNT];  // with free blocks
+    size_t idle_bytes;  // resident units of segments, cut for no class
     bool is_purging;
     size_t emptied_bytes;  // pages that became empty inside slabs since the last purge, at most
     // In blocks that are out of the slabs.  The sums of the classes would tell, but they lie in as many

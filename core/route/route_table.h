@@ -24,6 +24,7 @@ enum backend_id {
     BACKEND_LEGACY,
     BACKEND_POOL,
     BACKEND_MID_V3,
+    BACKEND_ULTRA,
     BACKEND_COUNT,
 };
 

@@ -62,6 +62,7 @@ static void add_heap(struct heap *heap, struct hak_stats *stats, struct class_fi
         classes[cls].transit_count += transit[cls];
         classes[cls].stock_count += stocked[cls];
     }
+    stats->slab_free_bytes += heap->slabs.idle_bytes;
     stats->refill_count += heap->slabs.refill_count;
     stats->flush_count += heap->slabs.flush_count;
     lock_give(&heap->slabs.lock);

@@ -3,6 +3,7 @@
 //
 // The program runs itself once for each, as a setting of the start, and reads what both say.
 #include "process_memory.h"
+#include "run_self.h"
 #include "test_check.h"
 
 #include <pthread.h>
@@ -63,19 +64,6 @@ static size_t measure(void)
     return bytes;
 }
 
-static size_t measure_with(const char *program, const char *value)
-{
-    char command[512];
-    size_t bytes = 0;
-    REQUIRE(snprintf(command, sizeof command, "HAKMEM_MID_V3_ENABLED=%s exec '%s' measure", value,
-                     program) < (int)sizeof command);
-    FILE *output = popen(command, "r");
-    REQUIRE(output != NULL);
-    REQUIRE(fscanf(output, "%zu", &bytes) == 1);
-    REQUIRE(pclose(output) == 0);
-    return bytes;
-}
-
 int main(int argc, char **argv)
 {
     (void)alarm(100);
@@ -83,8 +71,8 @@ int main(int argc, char **argv)
         (void)printf("%zu\n", measure());
         return check_result();
     }
-    size_t own_bytes = measure_with(argv[0], "off");
-    size_t lane_bytes = measure_with(argv[0], "on");
+    size_t own_bytes = run_self_for_number(argv[0], "measure", "HAKMEM_MID_V3_ENABLED=off");
+    size_t lane_bytes = run_self_for_number(argv[0], "measure", "HAKMEM_MID_V3_ENABLED=on");
     (void)printf("%d threads: %zu kB with slabs of their own, %zu kB with lanes\n", THREAD_COUNT,
                  own_bytes / 1000, lane_bytes / 1000);
     EXPECT_AT_MOST(lane_bytes, own_bytes / 2);

@@ -84,7 +84,8 @@ void stress_trim(void)
 
 bool stress_change_route(uint64_t number)
 {
-    static const char *const switches[] = {"HAKMEM_MID_V3_ENABLED"};
+    static const char *const switches[] = {"HAKMEM_MID_V3_ENABLED", "HAKMEM_TINY_C7_ULTRA_ENABLED",
+                                           "HAKMEM_TINY_C6_ULTRA_ENABLED"};
     static const char *const masks[] = {"HAKMEM_MID_V3_CLASSES"};
     enum {
         SWITCH_COUNT = sizeof switches / sizeof switches[0],
