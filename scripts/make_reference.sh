@@ -16,7 +16,7 @@ hakmem=${1:?usage: make_reference.sh [--check] HAKMEM}
 docs=$(dirname "$0")/../docs
 
 # The pages are about the defaults, whatever the caller has set.
-for name in $(env | sed -n 's/^\(HAKMEM_[A-Z_]*\)=.*/\1/p'); do
+for name in $(env | sed -n 's/^\(HAKMEM_[A-Z0-9_]*\)=.*/\1/p'); do
     unset "$name"
 done
 

@@ -16,11 +16,11 @@ static inline bool tiny_static_route_enabled(void)
 }
 
 // The calling thread owns the heap.
-static inline enum route_kind tiny_static_route_get(struct heap *heap, class_id cls)
+static inline enum backend_id tiny_static_route_get(struct heap *heap, class_id cls)
 {
     if (likely(tiny_static_route_enabled())) {
         front_count(&heap->gated.counters.malloc_static_reads);
-        return (enum route_kind)route_at_start.kind[cls];
+        return (enum backend_id)route_at_start.kind[cls];
     }
     front_count(&heap->gated.counters.malloc_snapshot_reads);
     return route_snapshot_kind(&heap->gated.routes, cls);

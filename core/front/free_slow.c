@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "front/free_slow.h"
 
+#include "backend/backend.h"
 #include "backend/large.h"
 #include "box/tiny_free_route_cache_env_box.h"
 #include "os/os_process.h"
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
+#include "thread/lane.h"
 #include "thread/remote_free.h"
 
 enum {
@@ -43,15 +45,18 @@ static HAK_COLD void free_large(void *pointer)
 static void free_foreign(struct heap *heap, void *pointer, page_entry entry)
 {
     unsigned cls = page_entry_class(entry);
+    if (heap != NULL && heap_has_stocks(heap) && lane_keep(heap, pointer, entry)) {
+        return;
+    }
     if (cls != 0 && cls < CLASS_COUNT && size_class_bytes((class_id)cls) < REMOTE_BYTES_MOST &&
         heap != NULL && remote_free_append(heap, pointer, entry)) {
         return;
     }
     struct heap *owner = heap_registry_lookup(page_entry_tag(entry));
     if (unlikely(owner == NULL || cls == 0 || cls >= CLASS_COUNT)) {
-        slab_die_unknown(pointer);
+        backend_die_unknown(pointer);
     }
-    if (heap == NULL || heap->kind != HEAP_THREAD || owner->kind != HEAP_THREAD ||
+    if (heap == NULL || heap->kind != HEAP_THREAD || owner->kind == HEAP_SHARED ||
         size_class_bytes((class_id)cls) >= REMOTE_BYTES_MOST) {
         heap_give_locked(pointer);
     } else {

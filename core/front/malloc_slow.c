@@ -17,7 +17,7 @@ static struct {
     void *context;
 } limit_callback;
 
-void malloc_tiny_count_rare(struct heap *heap, enum route_kind kind)
+void malloc_tiny_count_rare(struct heap *heap, enum backend_id kind)
 {
     front_count(&heap->gated.counters.mallocs[kind]);
 }

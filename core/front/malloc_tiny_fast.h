@@ -26,7 +26,7 @@ static HAK_HOT void *malloc_tiny_fast(size_t bytes)
 }
 
 // Counts a malloc whose route isn't LEGACY.
-HAK_COLD void malloc_tiny_count_rare(struct heap *heap, enum route_kind kind);
+HAK_COLD void malloc_tiny_count_rare(struct heap *heap, enum backend_id kind);
 
 // The gated front's malloc from the bin of a tiny class, NULL when that is empty.  All kinds of routes
 // stock the same bins, so a kind only decides where the malloc is counted: in an arm of a switch, or
@@ -34,27 +34,24 @@ HAK_COLD void malloc_tiny_count_rare(struct heap *heap, enum route_kind kind);
 static HAK_HOT void *malloc_tiny_fast_for_class(struct heap *heap, class_id cls)
 {
     _Atomic size_t *mallocs = heap->gated.counters.mallocs;
-    enum route_kind kind = tiny_static_route_get(heap, cls);
+    enum backend_id kind = tiny_static_route_get(heap, cls);
     if (gates.alloc_route_shape == FRONT_CHOICE_1) {
-        if (likely(kind == ROUTE_LEGACY)) {
-            front_count(&mallocs[ROUTE_LEGACY]);
+        if (likely(kind == BACKEND_LEGACY)) {
+            front_count(&mallocs[BACKEND_LEGACY]);
             return bin_pop(heap, cls);
         }
         malloc_tiny_count_rare(heap, kind);
         return bin_pop(heap, cls);
     }
     switch (kind) {
-    case ROUTE_ULTRA:
-        front_count(&mallocs[ROUTE_ULTRA]);
+    case BACKEND_ULTRA:
+        front_count(&mallocs[BACKEND_ULTRA]);
         break;
-    case ROUTE_V7:
-        front_count(&mallocs[ROUTE_V7]);
-        break;
-    case ROUTE_MID_V3:
-        front_count(&mallocs[ROUTE_MID_V3]);
+    case BACKEND_MID_V3:
+        front_count(&mallocs[BACKEND_MID_V3]);
         break;
     default:
-        front_count(&mallocs[ROUTE_LEGACY]);
+        front_count(&mallocs[BACKEND_LEGACY]);
     }
     return bin_pop(heap, cls);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "policy/gate_value.h"
 
+#include "base/bits.h"
+
 #include <string.h>
 
 enum {
@@ -45,6 +47,20 @@ static enum gate_verdict set_count(struct gates *values, const struct gate_info 
         return GATE_OUT_OF_RANGE;
     }
     *number_field(values, gate) = number;
+    return GATE_TAKEN;
+}
+
+static enum gate_verdict set_mask(struct gates *values, const struct gate_info *gate,
+                                  struct slice value)
+{
+    uint64_t mask = 0;
+    if (!slice_read_mask(value, &mask)) {
+        return GATE_NOT_SUCH_A_VALUE;
+    }
+    if (mask > gate->most) {
+        return GATE_OUT_OF_RANGE;
+    }
+    *number_field(values, gate) = mask;
     return GATE_TAKEN;
 }
 
@@ -118,6 +134,8 @@ enum gate_verdict gate_value_set(struct gates *values, enum gate_id id, struct s
         return set_count(values, gate, value);
     case GATE_TYPE_SIZE:
         return set_size(values, gate, value);
+    case GATE_TYPE_MASK:
+        return set_mask(values, gate, value);
     case GATE_TYPE_CHOICE:
         return set_choice(values, gate, value);
     case GATE_TYPE_TEXT:
@@ -135,6 +153,17 @@ static void add_size_value(struct text *text, const struct gate_info *gate, uint
     } else {
         text_add_size(text, bytes);
     }
+}
+
+static void add_mask(struct text *text, uint64_t mask)
+{
+    static const char digits[] = "0123456789abcdef";
+    text_add(text, "0x");
+    for (unsigned shift = mask == 0 ? 0 : log2_floor(mask) / 4 * 4 + 4; shift != 0;) {
+        shift -= 4;
+        text_add_bytes(text, &digits[mask >> shift & 15], 1);
+    }
+    text_add(text, mask == 0 ? "0" : "");
 }
 
 static void add_choice_value(struct text *text, const struct gate_info *gate, unsigned word_index)
@@ -160,6 +189,9 @@ static void add_value(struct text *text, const struct gates *values, enum gate_i
         break;
     case GATE_TYPE_SIZE:
         add_size_value(text, gate, *(const uint64_t *)(const void *)field);
+        break;
+    case GATE_TYPE_MASK:
+        add_mask(text, *(const uint64_t *)(const void *)field);
         break;
     case GATE_TYPE_CHOICE:
         add_choice_value(text, gate, *(const unsigned *)(const void *)field);
@@ -200,6 +232,10 @@ static void add_range(struct text *text, enum gate_id id)
     case GATE_TYPE_SIZE:
         add_size_range(text, gate);
         break;
+    case GATE_TYPE_MASK:
+        text_add(text, "a mask up to ");
+        add_mask(text, gate->most);
+        break;
     case GATE_TYPE_CHOICE:
         text_add(text, gate->words);
         break;
@@ -230,6 +266,7 @@ static void add_complaint(struct text *sentence, enum gate_id id, enum gate_verd
         [GATE_TYPE_BOOL] = " is neither on nor off",
         [GATE_TYPE_COUNT] = " is not a whole number",
         [GATE_TYPE_SIZE] = " is not a size",
+        [GATE_TYPE_MASK] = " is not a mask",
         [GATE_TYPE_CHOICE] = " is not one of its words",
         [GATE_TYPE_TEXT] = " is not a profile",
     };

@@ -24,6 +24,7 @@ enum gate_type {
     GATE_TYPE_BOOL,
     GATE_TYPE_COUNT,
     GATE_TYPE_SIZE,
+    GATE_TYPE_MASK,
     GATE_TYPE_CHOICE,
     GATE_TYPE_TEXT
 };
@@ -42,12 +43,14 @@ struct gates {
 #define GATE_BOOL(name, env, initial, when, status, help, record)               bool name;
 #define GATE_COUNT(name, env, initial, least, most, when, status, help, record) uint64_t name;
 #define GATE_SIZE(name, env, initial, least, most, when, status, help, record)  uint64_t name;
+#define GATE_MASK(name, env, initial, most, when, status, help, record)         uint64_t name;
 #define GATE_CHOICE(name, env, initial, words, when, status, help, record)      unsigned name;
 #define GATE_TEXT(name, env, when, status, help, record)                        char name[GATE_TEXT_BYTES];
 #include "policy/gates.def"
 #undef GATE_BOOL
 #undef GATE_COUNT
 #undef GATE_SIZE
+#undef GATE_MASK
 #undef GATE_CHOICE
 #undef GATE_TEXT
 };
@@ -56,12 +59,14 @@ enum gate_id {
 #define GATE_BOOL(name, ...)   GATE_ID_##name,
 #define GATE_COUNT(name, ...)  GATE_ID_##name,
 #define GATE_SIZE(name, ...)   GATE_ID_##name,
+#define GATE_MASK(name, ...)   GATE_ID_##name,
 #define GATE_CHOICE(name, ...) GATE_ID_##name,
 #define GATE_TEXT(name, ...)   GATE_ID_##name,
 #include "policy/gates.def"
 #undef GATE_BOOL
 #undef GATE_COUNT
 #undef GATE_SIZE
+#undef GATE_MASK
 #undef GATE_CHOICE
 #undef GATE_TEXT
     GATE_COUNT_OF_ALL,
@@ -136,8 +141,13 @@ const struct profile *profile_nearest(const char *name);
 // The values that gates have when nobody sets them.
 extern const struct gates gates_default;
 
-// A LIVE gate's number, which another thread may be setting: relaxed, it stands for itself.
+// The value of a LIVE gate, which another thread may be setting: relaxed, it stands for itself.
 static inline uint64_t gate_live(const uint64_t *value)
+{
+    return __atomic_load_n(value, __ATOMIC_RELAXED);
+}
+
+static inline bool gate_is_on(const bool *value)
 {
     return __atomic_load_n(value, __ATOMIC_RELAXED);
 }

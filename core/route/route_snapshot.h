@@ -10,12 +10,10 @@
 #include "base/compiler.h"
 #include "route/route_table.h"
 
-#include <stdatomic.h>
-
 // Only one thread uses it.  version 0: nothing was copied yet, as the table's starts at 1.
 struct route_snapshot {
     uint32_t version;
-    uint8_t kind[TINY_CLASS_COUNT];  // enum route_kind
+    uint8_t kind[TINY_CLASS_COUNT];  // enum backend_id
 };
 
 // The routes at start.  Written by process_start and process_settle only, then read by all.
@@ -23,14 +21,12 @@ extern struct route_snapshot route_at_start;
 
 void route_snapshot_take(struct route_snapshot *snapshot);
 
-static inline enum route_kind route_snapshot_kind(struct route_snapshot *snapshot, class_id cls)
+static inline enum backend_id route_snapshot_kind(struct route_snapshot *snapshot, class_id cls)
 {
-    // Pairs with the release in route_table_init.
-    uint32_t version = atomic_load_explicit(&route_table.version, memory_order_acquire);
-    if (unlikely(snapshot->version != version)) {
+    if (unlikely(snapshot->version != route_version())) {
         route_snapshot_take(snapshot);
     }
-    return (enum route_kind)snapshot->kind[cls];
+    return (enum backend_id)snapshot->kind[cls];
 }
 
 #endif

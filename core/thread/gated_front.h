@@ -18,8 +18,8 @@
 struct front_counters {
     _Atomic size_t policy_lookups;  // calls of tiny_route_get
     _Atomic size_t declined;        // POOL_ONLY: the pool's
-    _Atomic size_t mallocs[ROUTE_KIND_COUNT];
-    _Atomic size_t frees[ROUTE_KIND_COUNT];
+    _Atomic size_t mallocs[BACKEND_COUNT];
+    _Atomic size_t frees[BACKEND_COUNT];
     _Atomic size_t malloc_snapshot_reads;
     _Atomic size_t malloc_static_reads;
     _Atomic size_t free_snapshot_reads;

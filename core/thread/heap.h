@@ -55,10 +55,23 @@ struct collector {
     void *_Atomic blocks[COLLECTOR_COUNT];
 };
 
+enum {
+    STOCK_COUNT = 8
+};
+
+// Blocks of lanes that a thread has at hand, of one class.  They can't be in its bin, whose blocks are
+// the heap's own.  Invariant: blocks[0 .. count) are free blocks of the class and of any lane.  Only the
+// owner writes, the block before the count; statistics read.
+struct stock {
+    _Atomic uint32_t count;
+    void *_Atomic blocks[STOCK_COUNT];
+};
+
 enum heap_kind {
     HEAP_EMPTY,   // the static heaps that stand for "none yet" and "no more"
     HEAP_THREAD,  // one thread's, or parked
     HEAP_SHARED,  // every operation under its lock: first-class heaps, the pool, the exit heap
+    HEAP_LANE,    // slabs that all threads share; their blocks travel in batches (lane.h)
 };
 
 // What serves malloc and free of tiny blocks in a heap's thread.
@@ -97,6 +110,9 @@ struct heap {
     struct batch *spare_batches;
     size_t spare_batch_count;
     _Atomic size_t outbox_bytes;
+    _Atomic(struct stock *)
+        stocks;              // [TINY_CLASS_COUNT], made on the first use; statistics look in
+    uint32_t route_version;  // of the routes that the bins and stocks are right for
     _Atomic size_t sent_count;
     struct gated_front gated;
 

@@ -8,6 +8,7 @@
 #include "stats/budget.h"
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
+#include "thread/lane.h"
 #include "thread/remote_free.h"
 
 #include <string.h>
@@ -44,7 +45,7 @@ static bool is_in_use(const struct heap *heap)
     if (heap->kind == HEAP_THREAD) {
         return !atomic_load_explicit(&heap->is_parked, memory_order_relaxed);
     }
-    return heap != heap_pool && heap != heap_exit && !heap->is_unused;
+    return heap->kind == HEAP_SHARED && heap != heap_pool && heap != heap_exit && !heap->is_unused;
 }
 
 static void add_heap(struct heap *heap, struct hak_stats *stats, struct class_figures *classes)
@@ -52,12 +53,16 @@ static void add_heap(struct heap *heap, struct hak_stats *stats, struct class_fi
     lock_take(&heap->slabs.lock);
     size_t transit[CLASS_COUNT] = {0};
     size_t collected[CLASS_COUNT] = {0};
+    size_t stocked[CLASS_COUNT] = {0};
     remote_free_count(heap, transit);
     count_collected(heap, collected);
+    lane_count_stocks(heap, stocked);
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         add_class(heap, cls, collected[cls], &classes[cls]);
         classes[cls].transit_count += transit[cls];
+        classes[cls].stock_count += stocked[cls];
     }
+    stats->slab_free_bytes += heap->slabs.idle_bytes;
     stats->refill_count += heap->slabs.refill_count;
     stats->flush_count += heap->slabs.flush_count;
     lock_give(&heap->slabs.lock);
@@ -69,6 +74,9 @@ static void add_classes(struct hak_stats *stats, struct class_figures *classes)
 {
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         size_t bytes = size_class_bytes((class_id)cls);
+        size_t stock_count = min_size(classes[cls].stock_count, classes[cls].live_count);
+        classes[cls].live_count -= stock_count;
+        classes[cls].bin_count += stock_count;
         classes[cls].live_count -= min_size(classes[cls].transit_count, classes[cls].live_count);
         stats->transit_bytes += classes[cls].transit_count * bytes;
         stats->live_bytes += classes[cls].live_count * bytes;
@@ -180,15 +188,13 @@ static void add_front(struct text *text)
         size_t offset;
     } rows[] = {
 #define ROW(name, counter) {name, offsetof(struct front_counters, counter)}
-        ROW("malloc_legacy", mallocs[ROUTE_LEGACY]),
-        ROW("malloc_ultra", mallocs[ROUTE_ULTRA]),
-        ROW("malloc_v7", mallocs[ROUTE_V7]),
-        ROW("malloc_mid_v3", mallocs[ROUTE_MID_V3]),
+        ROW("malloc_legacy", mallocs[BACKEND_LEGACY]),
+        ROW("malloc_ultra", mallocs[BACKEND_ULTRA]),
+        ROW("malloc_mid_v3", mallocs[BACKEND_MID_V3]),
         ROW("malloc_declined", declined),
-        ROW("free_legacy", frees[ROUTE_LEGACY]),
-        ROW("free_ultra", frees[ROUTE_ULTRA]),
-        ROW("free_v7", frees[ROUTE_V7]),
-        ROW("free_mid_v3", frees[ROUTE_MID_V3]),
+        ROW("free_legacy", frees[BACKEND_LEGACY]),
+        ROW("free_ultra", frees[BACKEND_ULTRA]),
+        ROW("free_mid_v3", frees[BACKEND_MID_V3]),
         ROW("malloc_snapshot_reads", malloc_snapshot_reads),
         ROW("malloc_static_reads", malloc_static_reads),
         ROW("free_snapshot_reads", free_snapshot_reads),

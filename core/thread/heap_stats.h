@@ -13,6 +13,7 @@ struct class_figures {
     size_t free_count;     // blocks in slabs
     size_t bin_count;      // blocks in bins
     size_t transit_count;  // blocks between threads
+    size_t stock_count;    // blocks of lanes that threads have at hand; among those in bins
 };
 
 // Takes each heap's lock in turn.
