@@ -3,6 +3,7 @@
 
 #include "backend/slab_purge.h"
 #include "backend/ultra.h"
+#include "backend/v7.h"
 #include "os/os_process.h"
 #include "stats/budget.h"
 
@@ -72,6 +73,16 @@ const struct backend backend_table[BACKEND_COUNT] = {
                        .is_free = ultra_block_is_free,
                        .former_bytes = ultra_former_bytes,
                        .purge = &ultra_purge},
+    [BACKEND_V7] = {.name = "V7",
+                    .trade =
+                        "a thread's own slabs, whose pages have free lists of their own: what is "
+                        "allocated together lies on few pages",
+                    .refill = v7_refill,
+                    .flush = v7_flush,
+                    .is_free = v7_block_is_free,
+                    .former_bytes = v7_former_bytes,
+                    .move = v7_move,
+                    .purge = &v7_purge},
 };
 
 void backend_flush(struct slab_owner *owner, void *const *blocks, size_t count)

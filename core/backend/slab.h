@@ -62,7 +62,11 @@ struct slab_owner {
     struct span *segments;  // of ULTRA, and those that are being purged
     struct span *purged_segments;
     struct ultra_unit *ultra_units[TINY_CLASS_COUNT];  // with free blocks
-    size_t idle_bytes;  // resident units of segments, cut for no class
+    size_t idle_bytes;                           // resident units of segments, cut for no class
+    struct v7_slab *v7_slabs[TINY_CLASS_COUNT];  // of V7, with free blocks
+    struct v7_slab *v7_detached;
+    void *
+        v7_stores[14];  // spare arrays of links by log2 of their bytes, linked by their first words
     bool is_purging;
     size_t emptied_bytes;  // pages that became empty inside slabs since the last purge, at most
     // In blocks that are out of the slabs.  The sums of the classes would tell, but they lie in as many

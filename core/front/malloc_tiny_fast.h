@@ -47,6 +47,9 @@ static HAK_HOT void *malloc_tiny_fast_for_class(struct heap *heap, class_id cls)
     case BACKEND_ULTRA:
         front_count(&mallocs[BACKEND_ULTRA]);
         break;
+    case BACKEND_V7:
+        front_count(&mallocs[BACKEND_V7]);
+        break;
     case BACKEND_MID_V3:
         front_count(&mallocs[BACKEND_MID_V3]);
         break;

@@ -38,7 +38,7 @@ static bool mask_has(const uint64_t *mask, class_id cls)
     return (gate_live(mask) & bits) != 0;
 }
 
-// Where several are on for a class: ULTRA before MID_V3.
+// Where several are on for a class: ULTRA before V7 before MID_V3.
 static enum backend_id backend_by_gates(class_id cls)
 {
     if (cls >= TINY_CLASS_COUNT) {
@@ -48,6 +48,9 @@ static enum backend_id backend_by_gates(class_id cls)
     if ((band == 7 && gate_is_on(&gates.tiny_c7_ultra)) ||
         (band == 6 && gate_is_on(&gates.tiny_c6_ultra))) {
         return BACKEND_ULTRA;
+    }
+    if (gate_is_on(&gates.small_heap_v7) && mask_has(&gates.small_heap_v7_classes, cls)) {
+        return BACKEND_V7;
     }
     if (gate_is_on(&gates.mid_v3) && mask_has(&gates.mid_v3_classes, cls)) {
         return BACKEND_MID_V3;

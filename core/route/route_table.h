@@ -25,6 +25,7 @@ enum backend_id {
     BACKEND_POOL,
     BACKEND_MID_V3,
     BACKEND_ULTRA,
+    BACKEND_V7,
     BACKEND_COUNT,
 };
 

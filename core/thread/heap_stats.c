@@ -190,10 +190,12 @@ static void add_front(struct text *text)
 #define ROW(name, counter) {name, offsetof(struct front_counters, counter)}
         ROW("malloc_legacy", mallocs[BACKEND_LEGACY]),
         ROW("malloc_ultra", mallocs[BACKEND_ULTRA]),
+        ROW("malloc_v7", mallocs[BACKEND_V7]),
         ROW("malloc_mid_v3", mallocs[BACKEND_MID_V3]),
         ROW("malloc_declined", declined),
         ROW("free_legacy", frees[BACKEND_LEGACY]),
         ROW("free_ultra", frees[BACKEND_ULTRA]),
+        ROW("free_v7", frees[BACKEND_V7]),
         ROW("free_mid_v3", frees[BACKEND_MID_V3]),
         ROW("malloc_snapshot_reads", malloc_snapshot_reads),
         ROW("malloc_static_reads", malloc_static_reads),

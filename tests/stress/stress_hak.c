@@ -85,8 +85,9 @@ void stress_trim(void)
 bool stress_change_route(uint64_t number)
 {
     static const char *const switches[] = {"HAKMEM_MID_V3_ENABLED", "HAKMEM_TINY_C7_ULTRA_ENABLED",
-                                           "HAKMEM_TINY_C6_ULTRA_ENABLED"};
-    static const char *const masks[] = {"HAKMEM_MID_V3_CLASSES"};
+                                           "HAKMEM_TINY_C6_ULTRA_ENABLED",
+                                           "HAKMEM_SMALL_HEAP_V7_ENABLED"};
+    static const char *const masks[] = {"HAKMEM_MID_V3_CLASSES", "HAKMEM_SMALL_HEAP_V7_CLASSES"};
     enum {
         SWITCH_COUNT = sizeof switches / sizeof switches[0],
         MASK_COUNT = sizeof masks / sizeof masks[0],

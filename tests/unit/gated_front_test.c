@@ -188,6 +188,7 @@ static void a_snapshot_follows_the_routes_and_a_frozen_table_does_not(void **sta
 {
     (void)state;
     assert_moves("HAKMEM_TINY_C7_ULTRA_ENABLED", size_class_of_tiny(600), BACKEND_ULTRA);
+    assert_moves("HAKMEM_SMALL_HEAP_V7_ENABLED", size_class_of_tiny(300), BACKEND_V7);
     assert_moves("HAKMEM_MID_V3_ENABLED", size_class_of_tiny(300), BACKEND_MID_V3);
 }
 
@@ -285,11 +286,13 @@ static void the_statistics_tell_the_counters_of_the_gated_front(void **state)
     static const char *const malloc_names[BACKEND_COUNT] = {
         [BACKEND_LEGACY] = "\"malloc_legacy\":",
         [BACKEND_ULTRA] = "\"malloc_ultra\":",
+        [BACKEND_V7] = "\"malloc_v7\":",
         [BACKEND_MID_V3] = "\"malloc_mid_v3\":",
     };
     static const char *const free_names[BACKEND_COUNT] = {
         [BACKEND_LEGACY] = "\"free_legacy\":",
         [BACKEND_ULTRA] = "\"free_ultra\":",
+        [BACKEND_V7] = "\"free_v7\":",
         [BACKEND_MID_V3] = "\"free_mid_v3\":",
     };
     enum backend_id backend = route_backend(64);
