@@ -27,8 +27,8 @@ static void free_own(struct heap *heap, class_id cls, void *block)
     }
 }
 
-// The gated front's free: all kinds of routes have the same bins, so a kind only decides where the
-// free is counted.
+// The gated front's free: all backends have the same bins, so a route only decides where the free is
+// counted.  Blocks of MID_V3 are no heap's own and don't come here.
 static void free_by_route(struct heap *heap, class_id cls, void *block)
 {
     front_count(&heap->gated.counters.frees[tiny_free_route_get(heap, cls)]);

@@ -28,9 +28,9 @@ static HAK_HOT void *malloc_tiny_fast(size_t bytes)
 // Counts a malloc whose route isn't LEGACY.
 HAK_COLD void malloc_tiny_count_rare(struct heap *heap, enum backend_id kind);
 
-// The gated front's malloc from the bin of a tiny class, NULL when that is empty.  All kinds of routes
-// stock the same bins, so a kind only decides where the malloc is counted: in an arm of a switch, or
-// with LEGACY as the likely one.
+// The gated front's malloc from the bin of a tiny class, NULL when that is empty.  All backends stock
+// the same bins, but for MID_V3, which stocks none, so a route only decides where the malloc is counted:
+// in an arm of a switch, or with LEGACY as the likely one.
 static HAK_HOT void *malloc_tiny_fast_for_class(struct heap *heap, class_id cls)
 {
     _Atomic size_t *mallocs = heap->gated.counters.mallocs;
