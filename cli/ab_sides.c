@@ -149,6 +149,7 @@ static void add_gate(struct candidates *candidates, enum gate_id id, const struc
     case GATE_TYPE_SIZE:
         add_neighbours(candidates, id, values);
         break;
+    case GATE_TYPE_MASK:  // says what another gate is for
     case GATE_TYPE_TEXT:
         break;
     }

@@ -14,8 +14,8 @@ enum {
 };
 
 static const char *const type_words[] = {
-    [GATE_TYPE_BOOL] = "bool",     [GATE_TYPE_COUNT] = "count", [GATE_TYPE_SIZE] = "size",
-    [GATE_TYPE_CHOICE] = "choice", [GATE_TYPE_TEXT] = "text",
+    [GATE_TYPE_BOOL] = "bool", [GATE_TYPE_COUNT] = "count",   [GATE_TYPE_SIZE] = "size",
+    [GATE_TYPE_MASK] = "mask", [GATE_TYPE_CHOICE] = "choice", [GATE_TYPE_TEXT] = "text",
 };
 static const char *const when_words[] = {[GATE_START] = "start", [GATE_LIVE] = "live"};
 static const char *const status_words[] = {

@@ -70,6 +70,42 @@ static void print_classes(FILE *out, const json_t *classes)
     }
 }
 
+static void print_front_row(FILE *out, const char *what, const json_t *front,
+                            const char *const members[static 5])
+{
+    (void)fprintf(out, "  %-10s", what);
+    for (size_t i = 0; i < 5; i++) {
+        if (members[i] != NULL) {
+            (void)fprintf(out, " %12" PRIu64, figure(front, members[i]));
+        } else {
+            (void)fprintf(out, " %12s", "");
+        }
+    }
+    (void)fputc('\n', out);
+}
+
+// Only a program on the gated front has these.
+static void print_front(FILE *out, const json_t *front)
+{
+    static const char *const mallocs[] = {"malloc_legacy", "malloc_ultra", "malloc_v7",
+                                          "malloc_mid_v3", "malloc_declined"};
+    static const char *const frees[] = {"free_legacy", "free_ultra", "free_v7", "free_mid_v3",
+                                        NULL};
+    if (front == NULL) {
+        return;
+    }
+    (void)fprintf(out, "\n  %-10s %12s %12s %12s %12s %12s\n", "gated", "legacy", "ultra", "v7",
+                  "mid_v3", "declined");
+    print_front_row(out, "malloc", front, mallocs);
+    print_front_row(out, "free", front, frees);
+    (void)fprintf(out, "  %-24s %12" PRIu64 "\n", "policy lookups",
+                  figure(front, "policy_lookups"));
+    (void)fprintf(out, "  %-24s %12" PRIu64 " by malloc, %" PRIu64 " by free\n", "snapshot reads",
+                  figure(front, "malloc_snapshot_reads"), figure(front, "free_snapshot_reads"));
+    (void)fprintf(out, "  %-24s %12" PRIu64 " by malloc, %" PRIu64 " by free\n", "static reads",
+                  figure(front, "malloc_static_reads"), figure(front, "free_static_reads"));
+}
+
 static void print_figures(FILE *out, const json_t *figures)
 {
     char text[TALK_SIZE_BYTES];
@@ -88,6 +124,7 @@ static void print_figures(FILE *out, const json_t *figures)
     (void)fprintf(out, "  %-24s %12" PRIu64 "\n", "memory system calls",
                   figure(figures, "os_call_count"));
     print_classes(out, json_object_get(figures, "classes"));
+    print_front(out, json_object_get(figures, "gated_front"));
 }
 
 void run_summary_print(FILE *out, const char *program, const struct launch_result *result,

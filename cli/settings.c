@@ -5,6 +5,7 @@
 #include "talk.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,9 @@ bool settings_set_gate(const char *setting)
         return false;
     }
     int id = find(setting, (size_t)(equals - setting));
+    if (id == GATE_ID_profile) {
+        return settings_set_profile(equals + 1);
+    }
     return id >= 0 && put((enum gate_id)id, equals + 1);
 }
 
@@ -103,19 +107,38 @@ bool settings_read_live(const char *setting, enum gate_id *id, const char **valu
     return true;
 }
 
-bool settings_set_profile(const char *name)
-{
-    return put(GATE_ID_profile, name);
-}
-
 static void say_problem(const char *sentence, void *context)
 {
-    (void)context;
+    bool *is_understood = context;
     talk_say("%s", sentence);
+    *is_understood = false;
+}
+
+// Says what is wrong in a profile's file.
+static bool check_profile_file(const char *path)
+{
+    struct gates values;
+    char setting[PATH_MAX + ENV_NAME_BYTES];
+    bool is_understood = true;
+    (void)snprintf(setting, sizeof setting, "%s=%s", gate_table[GATE_ID_profile].env, path);
+    gates_read(&values, (char *const[]){setting, NULL}, say_problem, &is_understood);
+    return is_understood;
+}
+
+// A file is named by its whole path: the program's children may run in other folders.
+bool settings_set_profile(const char *name)
+{
+    char path[PATH_MAX];
+    if (strchr(name, '/') == NULL) {
+        return put(GATE_ID_profile, name);
+    }
+    const char *found = realpath(name, path) != NULL ? path : name;
+    return check_profile_file(found) && put(GATE_ID_profile, found);
 }
 
 void settings_check(void)
 {
     struct gates values;
-    gates_read(&values, environ, say_problem, NULL);
+    bool is_understood = true;
+    gates_read(&values, environ, say_problem, &is_understood);
 }

@@ -17,7 +17,7 @@ bool settings_set_gate(const char *setting);
 // be changed then.  *value points into `setting`.  Returns false, having said what is wrong.
 bool settings_read_live(const char *setting, enum gate_id *id, const char **value);
 
-// The same as settings_set_gate for HAKMEM_PROFILE.
+// The same as settings_set_gate for HAKMEM_PROFILE; a profile with a / in it is a file, which must be understood.
 bool settings_set_profile(const char *name);
 
 // Says what is wrong with the HAKMEM_ variables of this process's environment.

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 #
 # core/LAYERS names the folders, lowest first.  A file may include its own folder and lower ones.  A
-# box stands just below the caller that its "Boundary: caller -> callee" line names.  A file right in
+# box belongs to the caller that its "Boundary: caller -> callee" line names.  A file right in
 # core/ stands above all.  include/hakmem.h is everybody's.
 set -eu
 cd "${1:?usage: check_layers.sh CORE_DIR}"
@@ -27,7 +27,7 @@ function rank_of(path,    folder, box) {
     if (folder == "box") {
         box = path
         sub(/\.c$/, ".h", box)
-        return box in box_caller && box_caller[box] in rank ? rank[box_caller[box]] - 0.5 : 0
+        return box in box_caller && box_caller[box] in rank ? rank[box_caller[box]] : 0
     }
     return folder in rank ? rank[folder] : 0
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/large.h"
 
-#include "backend/slab.h"
+#include "backend/backend.h"
 #include "base/bits.h"
 #include "os/os_memory.h"
 #include "os/os_process.h"
@@ -176,15 +176,12 @@ static struct large *live_record(const void *pointer)
             die_misuse("double free", pointer, record->block_bytes);
         }
     }
-    slab_die_unknown(pointer);
+    backend_die_unknown(pointer);
 }
 
-size_t large_former_bytes(const void *pointer)
+size_t large_former_bytes(const struct span *record, uintptr_t address)
 {
-    const struct large *record = record_of(pointer);
-    bool is_former =
-        record->span.backend == BACKEND_LARGE && record->span.base == (uintptr_t)pointer;
-    return is_former ? record->block_bytes : 0;
+    return record->base == address ? ((const struct large *)(const void *)record)->block_bytes : 0;
 }
 
 // Notes a mapping that stays although its block was freed.  The caller holds no lock.

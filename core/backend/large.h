@@ -43,9 +43,8 @@ void large_give_all(struct span **owned);
 // holds no lock.
 size_t large_retry_unmap(void);
 
-// The bytes of the large block that began at `pointer` and was freed, as far as the record of its unit
-// still tells; 0: it doesn't.  The zone of the address exists.
-size_t large_former_bytes(const void *pointer);
+// As former_bytes in struct backend.
+size_t large_former_bytes(const struct span *record, uintptr_t address);
 
 void large_read_figures(struct large_figures *figures);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backend/slab.h"
 
-#include "backend/large.h"
 #include "backend/slab_purge.h"
 #include "base/bit_runs.h"
 #include "base/check.h"
@@ -414,28 +413,12 @@ bool slab_block_is_free(const void *block)
     return (slab->bitmap[index / 64] >> (index % 64) & 1) != 0;
 }
 
-// Would the address have been a block of the slab, as its record says after the slab was given back?
-static size_t former_block_bytes(const struct slab *slab, uintptr_t address)
+size_t slab_former_bytes(const struct span *record, uintptr_t address)
 {
+    const struct slab *slab = (const struct slab *)(const void *)record;
     size_t distance = address - slab->first;
     size_t bytes = slab->cls < CLASS_COUNT ? size_class_bytes(slab->cls) : 0;
     return bytes != 0 && distance % bytes == 0 && distance / bytes < slab->capacity ? bytes : 0;
-}
-
-// The record of a slab that was given back says what it was until its units are used anew.
-void slab_die_unknown(const void *pointer)
-{
-    uintptr_t address = (uintptr_t)pointer;
-    size_t bytes = 0;
-    if (page_map_covers(address) && page_map_zone(address) != (char *)&page_map &&
-        page_map_entry(address) == 0) {
-        bytes = large_former_bytes(pointer);
-        bytes = bytes != 0 ? bytes
-                           : former_block_bytes((const struct slab *)(void *)span_of_unit(address),
-                                                address);
-        bytes = bytes != 0 ? bytes : former_block_bytes(slab_of(pointer), address);
-    }
-    die_misuse(bytes != 0 ? "double free" : "free", pointer, bytes);
 }
 
 void slab_detach(struct slab *slab)

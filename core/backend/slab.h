@@ -6,15 +6,7 @@
 
 #include "os/os_thread.h"
 #include "region/span.h"
-#include "route/size_class.h"
-
-// Who cuts a span into blocks, and so takes them back; see backend/backend.h.
-enum backend_id {
-    BACKEND_LEGACY,
-    BACKEND_POOL,
-    BACKEND_COUNT,
-    BACKEND_LARGE = BACKEND_COUNT,  // not in the table: the span is one block
-};
+#include "route/route_table.h"
 
 // The lists of an owner's class, in the order in which refill looks at them: the fullest slabs
 // first, which packs live blocks together and empties whole slabs.
@@ -67,6 +59,14 @@ struct slab_owner {
     uint32_t colour;
     struct slab_class classes[CLASS_COUNT];
     struct slab *detached;  // out of refill's sight while their pages are purged
+    struct span *segments;  // of ULTRA, and those that are being purged
+    struct span *purged_segments;
+    struct ultra_unit *ultra_units[TINY_CLASS_COUNT];  // with free blocks
+    size_t idle_bytes;                           // resident units of segments, cut for no class
+    struct v7_slab *v7_slabs[TINY_CLASS_COUNT];  // of V7, with free blocks
+    struct v7_slab *v7_detached;
+    void *
+        v7_stores[14];  // spare arrays of links by log2 of their bytes, linked by their first words
     bool is_purging;
     size_t emptied_bytes;  // pages that became empty inside slabs since the last purge, at most
     // In blocks that are out of the slabs.  The sums of the classes would tell, but they lie in as many
@@ -101,8 +101,7 @@ bool slab_add(struct slab_owner *owner, class_id cls, enum backend_id backend);
 // become empty go to the page heap.  Under the lock.
 size_t slab_flush(struct slab_owner *owner, void *const *blocks, size_t count);
 
-// Moves a partly used slab of the class from one owner to another, whose locks are taken one after
-// the other; the caller holds a lock that keeps both owners and fork away.  False: there is none.
+// As move in struct backend.
 bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls);
 
 // For slab_purge: out of the lists, so that nothing is taken from the slab while the lock is
@@ -110,9 +109,8 @@ bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls);
 void slab_detach(struct slab *slab);
 void slab_reattach(struct slab *slab);
 
-// Dies with the best explanation of a pointer that free was given and that is no live block: its span may
-// have been given to the page heap when the last block was freed.
-HAK_COLD _Noreturn void slab_die_unknown(const void *pointer);
+// As former_bytes in struct backend.
+size_t slab_former_bytes(const struct span *record, uintptr_t address);
 
 // Is the block, which lies in a slab, free by the slab's bitmap?  Under the lock.
 bool slab_block_is_free(const void *block);

@@ -4,7 +4,6 @@
 #include "base/bit_runs.h"
 #include "base/check.h"
 #include "os/os_memory.h"
-#include "policy/gates.h"
 #include "region/page_heap.h"
 #include "stats/budget.h"
 
@@ -125,23 +124,6 @@ size_t slab_emptied_bytes(const struct slab *slab, const void *block)
     return empty_count << shift;
 }
 
-// All owners together may keep half of the bound on dirty memory, beside a share of what they hold; an
-// owner what the others leave of that, and a sixteenth of it in any case.  Read without the lock: a wrong
-// answer only moves the purge to another call.
-__attribute__((no_sanitize_thread)) size_t slab_purge_allowance(const struct slab_owner *owner)
-{
-    size_t bound = gate_live(&gates.dirty_limit) / 2;
-    size_t all_bytes = budget_read(&budget.emptied_bytes);
-    size_t others_bytes = all_bytes - min_size(owner->emptied_bytes, all_bytes);
-    size_t left_bytes = bound - min_size(others_bytes, bound);
-    return max_size(left_bytes, bound / 8) + owner->taken_bytes / 16;
-}
-
-__attribute__((no_sanitize_thread)) bool slab_purge_is_due(const struct slab_owner *owner)
-{
-    return owner->emptied_bytes != 0 && owner->emptied_bytes > slab_purge_allowance(owner);
-}
-
 // Purges each run of pending granules; those that the system refuses are no longer pending.
 static void purge_pending(struct slab *slab)
 {
@@ -183,7 +165,7 @@ static void detach_pending(struct slab *slab)
     }
 }
 
-static size_t find_all_purgeable(const struct slab_owner *owner)
+size_t slab_purge_find(struct slab_owner *owner)
 {
     size_t found_bytes = 0;
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
@@ -193,7 +175,7 @@ static size_t find_all_purgeable(const struct slab_owner *owner)
     return found_bytes;
 }
 
-static void detach_all_pending(const struct slab_owner *owner)
+void slab_purge_begin(struct slab_owner *owner)
 {
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         detach_pending(owner->classes[cls].list[SLAB_MOSTLY_FREE]);
@@ -201,12 +183,14 @@ static void detach_all_pending(const struct slab_owner *owner)
     }
 }
 
-// emptied_bytes counts every page that became empty, also those that were used again since; here it
-// is set right.
-static void correct_emptied(struct slab_owner *owner, size_t bytes)
+// Nobody else touches the detached list or a detached slab's links, and flushes only set bits: pending
+// granules stay free.
+void slab_purge_pending(struct slab_owner *owner)
 {
-    budget_subtract(&budget.emptied_bytes, owner->emptied_bytes - bytes);
-    owner->emptied_bytes = bytes;
+    struct slab *slab = owner->detached;
+    for (; slab != NULL; slab = (struct slab *)(void *)slab->span.next) {
+        purge_pending(slab);
+    }
 }
 
 static size_t finish(struct slab *slab)
@@ -219,49 +203,13 @@ static size_t finish(struct slab *slab)
     return bytes;
 }
 
-// Decides under the lock whether to purge, and if so takes the slabs out of the lists.
-static bool begin_purge(struct slab_owner *owner, size_t keep_bytes)
-{
-    if (owner->is_purging) {
-        return false;
-    }
-    size_t found_bytes = find_all_purgeable(owner);
-    if (found_bytes <= keep_bytes) {
-        correct_emptied(owner, found_bytes);
-        return false;
-    }
-    owner->is_purging = true;
-    correct_emptied(owner, 0);
-    detach_all_pending(owner);
-    return true;
-}
-
-// While the lock is dropped nobody but this thread touches the detached list or a detached slab's
-// links (is_purging keeps a second purge out), and flushes only set bits: pending granules stay free.
-size_t slab_purge_down_to(struct slab_owner *owner, size_t keep_bytes)
+size_t slab_purge_finish(struct slab_owner *owner)
 {
     size_t purged_bytes = 0;
-    lock_take(&owner->lock);
-    if (begin_purge(owner, keep_bytes)) {
-        struct slab *detached = owner->detached;
-        lock_give(&owner->lock);
-        for (struct slab *slab = detached; slab != NULL;
-             slab = (struct slab *)(void *)slab->span.next) {
-            purge_pending(slab);
-        }
-        lock_take(&owner->lock);
-        while (owner->detached != NULL) {
-            purged_bytes += finish(owner->detached);
-        }
-        owner->is_purging = false;
+    while (owner->detached != NULL) {
+        purged_bytes += finish(owner->detached);
     }
-    lock_give(&owner->lock);
     return purged_bytes;
-}
-
-size_t slab_purge(struct slab_owner *owner)
-{
-    return slab_purge_down_to(owner, 0);
 }
 
 // Some of the pending granules may be gone and some not: they count as resident.
@@ -271,5 +219,4 @@ void slab_purge_forget(struct slab_owner *owner)
         owner->detached->pending = 0;
         slab_reattach(owner->detached);
     }
-    owner->is_purging = false;
 }

@@ -1,5 +1,5 @@
-// Empty pages inside partly used slabs, given back so that a few stray blocks don't pin a slab.
-// Layer: backend.  Needs: base, os, policy, stats, region, route.
+// Empty pages inside partly used slabs.
+// Layer: backend.  Needs: base, os, stats, region, route.
 // SPDX-License-Identifier: MIT
 //
 // A slab is looked at in granules: at most 64 of them, each a whole number of OS pages.  A granule
@@ -35,19 +35,11 @@ size_t slab_resident_free_count(const struct slab *slab);
 // The bytes of granules that became empty when `block` was marked free.  Under the lock.
 size_t slab_emptied_bytes(const struct slab *slab, const void *block);
 
-// True when enough pages became empty since the last purge to make one worth its while.
-bool slab_purge_is_due(const struct slab_owner *owner);
-
-// What the owner may keep of them: its part of the bound of the process.
-size_t slab_purge_allowance(const struct slab_owner *owner);
-
-// Gives the empty pages of partly used slabs back to the system; slab_purge_down_to only when they
-// exceed `keep_bytes`, and then all of them.  Takes and drops the lock; the caller holds none.
-// Returns the bytes given back.
-size_t slab_purge(struct slab_owner *owner);
-size_t slab_purge_down_to(struct slab_owner *owner, size_t keep_bytes);
-
-// Ends a purge whose thread is gone: in a forked child.
+// The steps of a purge, as struct backend_purge has them.
+size_t slab_purge_find(struct slab_owner *owner);
+void slab_purge_begin(struct slab_owner *owner);
+void slab_purge_pending(struct slab_owner *owner);
+size_t slab_purge_finish(struct slab_owner *owner);
 void slab_purge_forget(struct slab_owner *owner);
 
 #endif

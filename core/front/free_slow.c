@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "front/free_slow.h"
 
+#include "backend/backend.h"
 #include "backend/large.h"
+#include "box/tiny_free_route_cache_env_box.h"
 #include "os/os_process.h"
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
+#include "thread/lane.h"
 #include "thread/remote_free.h"
 
 enum {
@@ -24,6 +27,14 @@ static void free_own(struct heap *heap, class_id cls, void *block)
     }
 }
 
+// The gated front's free: all backends have the same bins, so a route only decides where the free is
+// counted.  Blocks of MID_V3 are no heap's own and don't come here.
+static void free_by_route(struct heap *heap, class_id cls, void *block)
+{
+    front_count(&heap->gated.counters.frees[tiny_free_route_get(heap, cls)]);
+    free_own(heap, cls, block);
+}
+
 static HAK_COLD void free_large(void *pointer)
 {
     large_give(pointer);
@@ -34,15 +45,18 @@ static HAK_COLD void free_large(void *pointer)
 static void free_foreign(struct heap *heap, void *pointer, page_entry entry)
 {
     unsigned cls = page_entry_class(entry);
+    if (heap != NULL && heap_has_stocks(heap) && lane_keep(heap, pointer, entry)) {
+        return;
+    }
     if (cls != 0 && cls < CLASS_COUNT && size_class_bytes((class_id)cls) < REMOTE_BYTES_MOST &&
         heap != NULL && remote_free_append(heap, pointer, entry)) {
         return;
     }
     struct heap *owner = heap_registry_lookup(page_entry_tag(entry));
     if (unlikely(owner == NULL || cls == 0 || cls >= CLASS_COUNT)) {
-        slab_die_unknown(pointer);
+        backend_die_unknown(pointer);
     }
-    if (heap == NULL || heap->kind != HEAP_THREAD || owner->kind != HEAP_THREAD ||
+    if (heap == NULL || heap->kind != HEAP_THREAD || owner->kind == HEAP_SHARED ||
         size_class_bytes((class_id)cls) >= REMOTE_BYTES_MOST) {
         heap_give_locked(pointer);
     } else {
@@ -72,7 +86,11 @@ static __attribute__((noinline)) void free_otherwise(void *pointer)
     page_entry entry = page_map_lookup(pointer);
     page_entry cls = heap != NULL ? entry ^ heap->slabs.tag : CLASS_COUNT;
     if (likely(cls != 0 && cls < CLASS_COUNT) && heap->kind == HEAP_THREAD) {
-        free_own(heap, (class_id)cls, pointer);
+        if (heap->front == FRONT_GATED && cls < TINY_CLASS_COUNT) {
+            free_by_route(heap, (class_id)cls, pointer);
+        } else {
+            free_own(heap, (class_id)cls, pointer);
+        }
     } else if (page_entry_class(entry) == LARGE_CLASS) {
         free_large(pointer);
     } else {

@@ -18,6 +18,11 @@ static struct {
     void *context;
 } limit_callback;
 
+void malloc_tiny_count_rare(struct heap *heap, enum backend_id kind)
+{
+    front_count(&heap->gated.counters.mallocs[kind]);
+}
+
 void malloc_set_limit_callback(hak_limit_callback *callback, void *context)
 {
     process_settings_lock();
@@ -106,9 +111,21 @@ static HAK_COLD void *take_after_miss(class_id cls)
     return block != NULL ? block : fail();
 }
 
+// The thread has no heap yet, or the front is the gated one.
+static __attribute__((noinline)) void *take_unhit(class_id cls)
+{
+    struct heap *heap = heap_of_thread();
+    bool is_gated = heap != NULL && heap->front == FRONT_GATED && cls < TINY_CLASS_COUNT;
+    void *block = is_gated ? tiny_alloc_gate_fast(heap, cls) : NULL;
+    return likely(block != NULL) ? block : take_after_miss(cls);
+}
+
 static inline void *take_class(class_id cls)
 {
     struct heap *heap = thread_heap;
+    if (unlikely(heap->fast_limit == 0)) {
+        return take_unhit(cls);
+    }
     void *block = bin_pop(heap, cls);
     return likely(block != NULL) ? block : take_after_miss(cls);
 }

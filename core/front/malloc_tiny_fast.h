@@ -8,6 +8,7 @@
 #ifndef HAK_FRONT_MALLOC_TINY_FAST_H
 #define HAK_FRONT_MALLOC_TINY_FAST_H
 
+#include "box/tiny_static_route_box.h"
 #include "front/malloc_slow.h"
 #include "thread/bin.h"
 
@@ -22,6 +23,40 @@ static HAK_HOT void *malloc_tiny_fast(size_t bytes)
         return malloc_slow(bytes);
     }
     return block;
+}
+
+// Counts a malloc whose route isn't LEGACY.
+HAK_COLD void malloc_tiny_count_rare(struct heap *heap, enum backend_id kind);
+
+// The gated front's malloc from the bin of a tiny class, NULL when that is empty.  All backends stock
+// the same bins, but for MID_V3, which stocks none, so a route only decides where the malloc is counted:
+// in an arm of a switch, or with LEGACY as the likely one.
+static HAK_HOT void *malloc_tiny_fast_for_class(struct heap *heap, class_id cls)
+{
+    _Atomic size_t *mallocs = heap->gated.counters.mallocs;
+    enum backend_id kind = tiny_static_route_get(heap, cls);
+    if (gates.alloc_route_shape == FRONT_CHOICE_1) {
+        if (likely(kind == BACKEND_LEGACY)) {
+            front_count(&mallocs[BACKEND_LEGACY]);
+            return bin_pop(heap, cls);
+        }
+        malloc_tiny_count_rare(heap, kind);
+        return bin_pop(heap, cls);
+    }
+    switch (kind) {
+    case BACKEND_ULTRA:
+        front_count(&mallocs[BACKEND_ULTRA]);
+        break;
+    case BACKEND_V7:
+        front_count(&mallocs[BACKEND_V7]);
+        break;
+    case BACKEND_MID_V3:
+        front_count(&mallocs[BACKEND_MID_V3]);
+        break;
+    default:
+        front_count(&mallocs[BACKEND_LEGACY]);
+    }
+    return bin_pop(heap, cls);
 }
 
 #endif

@@ -61,7 +61,8 @@ int os_append_file(const char *path, const char *text, size_t bytes)
 
 long os_read_file(const char *path, char *text, size_t capacity)
 {
-    long file = os_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    long file = os_syscall(SYS_openat, AT_FDCWD, (long)path,
+                           O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0, 0);
     if (file < 0) {
         return -1;
     }

@@ -26,7 +26,7 @@ void os_write_error(const char *text, size_t bytes);
 // Appends to a file in one write, creating it readable for its owner only.  0 or an errno value.
 int os_append_file(const char *path, const char *text, size_t bytes);
 
-// Reads at most `capacity` bytes of a file; the length, or -1.
+// Reads at most `capacity` bytes of a file, without waiting for any; the length, or -1.
 long os_read_file(const char *path, char *text, size_t capacity);
 
 // The one fatal exit.  Writes "hakmem: <sentence>" as one line and aborts.

@@ -71,4 +71,7 @@ static inline bool lock_is_mine(const struct lock *lock)
 
 void os_thread_yield(void);
 
+// The processor that the thread runs on, as far as can be told; it may be another one the next moment.
+unsigned os_cpu_index(void);
+
 #endif

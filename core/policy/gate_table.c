@@ -14,6 +14,7 @@ enum {
 #define GATE_BOOL(name, env, initial, when, status, help, record)               .name = (initial),
 #define GATE_COUNT(name, env, initial, least, most, when, status, help, record) .name = (initial),
 #define GATE_SIZE(name, env, initial, least, most, when, status, help, record)  .name = (initial),
+#define GATE_MASK(name, env, initial, most, when, status, help, record)         .name = (initial),
 #define GATE_CHOICE(name, env, initial, words, when, status, help, record)
 #define GATE_TEXT(name, env, when, status, help, record)
 const struct gates gates_default = {
@@ -25,6 +26,7 @@ struct gates gates = {
 #undef GATE_BOOL
 #undef GATE_COUNT
 #undef GATE_SIZE
+#undef GATE_MASK
 #undef GATE_CHOICE
 #undef GATE_TEXT
 
@@ -41,6 +43,8 @@ struct gates gates = {
 #define GATE_SIZE(name, env, initial, low, high, when, status, help, record)                       \
     ROW(name, .type = GATE_TYPE_SIZE, .least = (low), .most = (high),                              \
         ABOUT(env, when, status, help, record)),
+#define GATE_MASK(name, env, initial, high, when, status, help, record)                            \
+    ROW(name, .type = GATE_TYPE_MASK, .most = (high), ABOUT(env, when, status, help, record)),
 #define GATE_CHOICE(name, env, first, list, when, status, help, record)                            \
     ROW(name, .type = GATE_TYPE_CHOICE, .initial_word = (first), .words = (list),                  \
         ABOUT(env, when, status, help, record)),
@@ -52,6 +56,7 @@ const struct gate_info gate_table[GATE_COUNT_OF_ALL] = {
 #undef GATE_BOOL
 #undef GATE_COUNT
 #undef GATE_SIZE
+#undef GATE_MASK
 #undef GATE_CHOICE
 #undef GATE_TEXT
 

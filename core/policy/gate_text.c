@@ -37,6 +37,23 @@ struct slice slice_cut(struct slice *rest, char mark)
     return part;
 }
 
+static bool is_blank(char letter)
+{
+    return letter == ' ' || letter == '\t' || letter == '\r';
+}
+
+struct slice slice_trim(struct slice slice)
+{
+    while (slice.length > 0 && is_blank(slice.start[0])) {
+        slice.start++;
+        slice.length--;
+    }
+    while (slice.length > 0 && is_blank(slice.start[slice.length - 1])) {
+        slice.length--;
+    }
+    return slice;
+}
+
 bool slice_is(struct slice slice, const char *string)
 {
     return strlen(string) == slice.length && memcmp(slice.start, string, slice.length) == 0;
@@ -67,15 +84,23 @@ bool slice_read_bool(struct slice slice, bool *result)
     return false;
 }
 
-bool slice_read_count(struct slice slice, uint64_t *result)
+// What a letter stands for as a digit, or a number that is no digit of any base.
+static unsigned digit_of(char letter)
+{
+    letter = to_lower(letter);
+    if (letter >= '0' && letter <= '9') {
+        return (unsigned)(letter - '0');
+    }
+    return letter >= 'a' && letter <= 'f' ? 10u + (unsigned)(letter - 'a') : UINT8_MAX;
+}
+
+static bool read_digits(struct slice slice, unsigned base, uint64_t *result)
 {
     uint64_t number = 0;
     for (size_t i = 0; i < slice.length; i++) {
-        if (slice.start[i] < '0' || slice.start[i] > '9') {
-            return false;
-        }
-        if (__builtin_mul_overflow(number, 10, &number) ||
-            __builtin_add_overflow(number, (unsigned)(slice.start[i] - '0'), &number)) {
+        unsigned digit = digit_of(slice.start[i]);
+        if (digit >= base || __builtin_mul_overflow(number, base, &number) ||
+            __builtin_add_overflow(number, digit, &number)) {
             return false;
         }
     }
@@ -84,6 +109,20 @@ bool slice_read_count(struct slice slice, uint64_t *result)
     }
     *result = number;
     return true;
+}
+
+bool slice_read_count(struct slice slice, uint64_t *result)
+{
+    return read_digits(slice, 10, result);
+}
+
+bool slice_read_mask(struct slice slice, uint64_t *result)
+{
+    if (slice.length < 2 || slice.start[0] != '0' || to_lower(slice.start[1]) != 'x') {
+        return slice_read_count(slice, result);
+    }
+    slice = (struct slice){.start = slice.start + 2, .length = slice.length - 2};
+    return read_digits(slice, 16, result);
 }
 
 // The power of two that a unit stands for, or -1.

@@ -20,12 +20,16 @@ struct slice slice_of(const char *string);
 // of it is cut, and *rest is empty.
 struct slice slice_cut(struct slice *rest, char mark);
 
+// Without the blanks at both ends.
+struct slice slice_trim(struct slice slice);
+
 bool slice_is(struct slice slice, const char *string);
 bool slice_is_any_case(struct slice slice, const char *string);
 
 // Each returns false, and leaves the result alone, when the slice is not wholly such a value.
 bool slice_read_bool(struct slice slice, bool *result);       // on off 1 0 true false yes no
 bool slice_read_count(struct slice slice, uint64_t *result);  // decimal digits
+bool slice_read_mask(struct slice slice, uint64_t *result);   // the same, or 0x and more
 bool slice_read_size(struct slice slice, uint64_t *result);   // digits and a unit: k KB KiB m ...
 
 // The index of `slice` in "word|word|...", or -1.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "policy/gate_value.h"
 
+#include "base/bits.h"
+
 #include <string.h>
 
 enum {
@@ -45,6 +47,20 @@ static enum gate_verdict set_count(struct gates *values, const struct gate_info 
         return GATE_OUT_OF_RANGE;
     }
     *number_field(values, gate) = number;
+    return GATE_TAKEN;
+}
+
+static enum gate_verdict set_mask(struct gates *values, const struct gate_info *gate,
+                                  struct slice value)
+{
+    uint64_t mask = 0;
+    if (!slice_read_mask(value, &mask)) {
+        return GATE_NOT_SUCH_A_VALUE;
+    }
+    if (mask > gate->most) {
+        return GATE_OUT_OF_RANGE;
+    }
+    *number_field(values, gate) = mask;
     return GATE_TAKEN;
 }
 
@@ -94,7 +110,7 @@ static enum gate_verdict set_text(struct gates *values, const struct gate_info *
     return GATE_TAKEN;
 }
 
-// The profile gate takes the name of a profile, or nothing.
+// The profile gate takes the name of a profile, a path, or nothing.
 static bool is_profile(struct slice value)
 {
     for (size_t i = 0; i < profile_count; i++) {
@@ -102,7 +118,7 @@ static bool is_profile(struct slice value)
             return true;
         }
     }
-    return value.length == 0;
+    return value.length == 0 || memchr(value.start, '/', value.length) != NULL;
 }
 
 enum gate_verdict gate_value_set(struct gates *values, enum gate_id id, struct slice value)
@@ -118,6 +134,8 @@ enum gate_verdict gate_value_set(struct gates *values, enum gate_id id, struct s
         return set_count(values, gate, value);
     case GATE_TYPE_SIZE:
         return set_size(values, gate, value);
+    case GATE_TYPE_MASK:
+        return set_mask(values, gate, value);
     case GATE_TYPE_CHOICE:
         return set_choice(values, gate, value);
     case GATE_TYPE_TEXT:
@@ -135,6 +153,17 @@ static void add_size_value(struct text *text, const struct gate_info *gate, uint
     } else {
         text_add_size(text, bytes);
     }
+}
+
+static void add_mask(struct text *text, uint64_t mask)
+{
+    static const char digits[] = "0123456789abcdef";
+    text_add(text, "0x");
+    for (unsigned shift = mask == 0 ? 0 : log2_floor(mask) / 4 * 4 + 4; shift != 0;) {
+        shift -= 4;
+        text_add_bytes(text, &digits[mask >> shift & 15], 1);
+    }
+    text_add(text, mask == 0 ? "0" : "");
 }
 
 static void add_choice_value(struct text *text, const struct gate_info *gate, unsigned word_index)
@@ -160,6 +189,9 @@ static void add_value(struct text *text, const struct gates *values, enum gate_i
         break;
     case GATE_TYPE_SIZE:
         add_size_value(text, gate, *(const uint64_t *)(const void *)field);
+        break;
+    case GATE_TYPE_MASK:
+        add_mask(text, *(const uint64_t *)(const void *)field);
         break;
     case GATE_TYPE_CHOICE:
         add_choice_value(text, gate, *(const unsigned *)(const void *)field);
@@ -200,11 +232,16 @@ static void add_range(struct text *text, enum gate_id id)
     case GATE_TYPE_SIZE:
         add_size_range(text, gate);
         break;
+    case GATE_TYPE_MASK:
+        text_add(text, "a mask up to ");
+        add_mask(text, gate->most);
+        break;
     case GATE_TYPE_CHOICE:
         text_add(text, gate->words);
         break;
     case GATE_TYPE_TEXT:
-        text_add(text, id == GATE_ID_profile ? "the name of a profile" : "text of up to ");
+        text_add(text, id == GATE_ID_profile ? "the name of a profile, or a path with a / in it"
+                                             : "text of up to ");
         if (id != GATE_ID_profile) {
             text_add_uint(text, GATE_TEXT_BYTES - 1);
             text_add(text, " bytes");
@@ -229,6 +266,7 @@ static void add_complaint(struct text *sentence, enum gate_id id, enum gate_verd
         [GATE_TYPE_BOOL] = " is neither on nor off",
         [GATE_TYPE_COUNT] = " is not a whole number",
         [GATE_TYPE_SIZE] = " is not a size",
+        [GATE_TYPE_MASK] = " is not a mask",
         [GATE_TYPE_CHOICE] = " is not one of its words",
         [GATE_TYPE_TEXT] = " is not a profile",
     };

@@ -2,6 +2,8 @@
 #include "policy/gates.h"
 
 #include "base/text.h"
+#include "os/os_memory.h"
+#include "os/os_process.h"
 #include "policy/gate_text.h"
 #include "policy/gate_value.h"
 
@@ -9,7 +11,8 @@
 
 static const char prefix[] = "HAKMEM_";
 enum {
-    PREFIX_LENGTH = sizeof prefix - 1
+    PREFIX_LENGTH = sizeof prefix - 1,
+    PROFILE_FILE_BYTES = 64 << 10,  // a longer file is no profile
 };
 
 // Names that are read by the hakmem command, not here.
@@ -21,6 +24,7 @@ struct reading {
     gates_problem *problem;
     void *context;
     bool is_seen[GATE_COUNT_OF_ALL];  // the first of two equal names wins, as with getenv
+    unsigned line;                    // of the profile's file; 0 outside it
 };
 
 static int find_gate(struct slice name)
@@ -43,11 +47,23 @@ static bool is_command_name(struct slice name)
     return false;
 }
 
+// Where in a profile's file the reading is.
+static void add_place(struct text *sentence, const struct reading *reading)
+{
+    if (reading->line != 0) {
+        gate_value_quote(sentence, slice_of(reading->values->profile));
+        text_add(sentence, ", line ");
+        text_add_uint(sentence, reading->line);
+        text_add(sentence, ": ");
+    }
+}
+
 static __attribute__((noinline)) void report_value(const struct reading *reading, enum gate_id id,
                                                    struct slice value, enum gate_verdict verdict)
 {
     char sentence[GATE_SENTENCE_BYTES];
     struct text text = text_start(sentence, sizeof sentence);
+    add_place(&text, reading);
     gate_value_explain(&text, id, value, verdict, reading->values);
     reading->problem(sentence, reading->context);
 }
@@ -60,6 +76,7 @@ static __attribute__((noinline)) void report_name(const struct reading *reading,
     text_add_bytes(&start, name.start, name.length);
     int nearest = gate_nearest(name_text);
     struct text text = text_start(sentence, sizeof sentence);
+    add_place(&text, reading);
     gate_value_quote(&text, name);
     text_add(&text, " is not a setting of hakmem; ignored. ");
     if (nearest >= 0) {
@@ -97,6 +114,80 @@ static void read_variable(struct reading *reading, struct slice entry)
     }
 }
 
+static __attribute__((noinline)) void report_line(const struct reading *reading, struct slice line,
+                                                  const char *complaint)
+{
+    char sentence[GATE_SENTENCE_BYTES];
+    struct text text = text_start(sentence, sizeof sentence);
+    add_place(&text, reading);
+    gate_value_quote(&text, line);
+    text_add(&text, complaint);
+    reading->problem(sentence, reading->context);
+}
+
+// One line of a profile's file, blanks around it taken off.
+static void read_line(struct reading *reading, struct slice line)
+{
+    const char *complaint = NULL;
+    struct slice value = line;
+    struct slice name = slice_cut(&value, '=');
+    if (name.length == line.length || memchr(line.start, '\0', line.length) != NULL) {
+        complaint = " is not a line GATE=VALUE; ignored.";
+    } else if (find_gate(name) == GATE_ID_profile) {
+        complaint = " is ignored: a profile takes no other one in.";
+    } else {
+        read_variable(reading, line);
+    }
+    if (complaint != NULL && reading->problem != NULL) {
+        report_line(reading, line, complaint);
+    }
+}
+
+static void read_lines(struct reading *reading, struct slice rest)
+{
+    while (rest.length > 0) {
+        struct slice line = slice_trim(slice_cut(&rest, '\n'));
+        reading->line++;
+        if (line.length > 0 && line.start[0] != '#') {
+            read_line(reading, line);
+        }
+    }
+    reading->line = 0;
+}
+
+// A file that can't be read as a profile counts as none.
+static __attribute__((noinline)) void refuse_file(struct reading *reading, const char *complaint)
+{
+    char sentence[GATE_SENTENCE_BYTES];
+    struct text text = text_start(sentence, sizeof sentence);
+    text_add(&text, gate_table[GATE_ID_profile].env);
+    text_add(&text, "=");
+    gate_value_quote(&text, slice_of(reading->values->profile));
+    text_add(&text, complaint);
+    text_add(&text, "; ignored. Give the path of a text file of lines GATE=VALUE.");
+    reading->values->profile[0] = '\0';
+    if (reading->problem != NULL) {
+        reading->problem(sentence, reading->context);
+    }
+}
+
+static void read_file(struct reading *reading)
+{
+    char *text = os_map(PROFILE_FILE_BYTES, os_page_bytes());
+    long length =
+        text != NULL ? os_read_file(reading->values->profile, text, PROFILE_FILE_BYTES) : -1;
+    if (length < 0) {
+        refuse_file(reading, " cannot be read");
+    } else if (length == PROFILE_FILE_BYTES) {
+        refuse_file(reading, " is longer than 64KiB");
+    } else {
+        read_lines(reading, (struct slice){.start = text, .length = (size_t)length});
+    }
+    if (text != NULL) {
+        (void)os_unmap(text, PROFILE_FILE_BYTES);
+    }
+}
+
 static void read_profile(struct reading *reading, char *const *environment)
 {
     const char *env = gate_table[GATE_ID_profile].env;
@@ -106,6 +197,9 @@ static void read_profile(struct reading *reading, char *const *environment)
             set_and_report(reading, GATE_ID_profile, slice_of(*entry + env_length + 1));
             break;
         }
+    }
+    if (strchr(reading->values->profile, '/') != NULL) {
+        read_file(reading);
     }
     const struct profile *profile = profile_find(reading->values->profile);
     struct slice rest = slice_of(profile != NULL ? profile->settings : "");

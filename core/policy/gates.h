@@ -17,13 +17,14 @@
 
 enum {
     GATE_TEXT_BYTES = 512,      // longest text value, NUL included; a longer one is refused
-    GATE_SENTENCE_BYTES = 320,  // enough for every sentence made here
+    GATE_SENTENCE_BYTES = 416,  // enough for every sentence made here
 };
 
 enum gate_type {
     GATE_TYPE_BOOL,
     GATE_TYPE_COUNT,
     GATE_TYPE_SIZE,
+    GATE_TYPE_MASK,
     GATE_TYPE_CHOICE,
     GATE_TYPE_TEXT
 };
@@ -42,12 +43,14 @@ struct gates {
 #define GATE_BOOL(name, env, initial, when, status, help, record)               bool name;
 #define GATE_COUNT(name, env, initial, least, most, when, status, help, record) uint64_t name;
 #define GATE_SIZE(name, env, initial, least, most, when, status, help, record)  uint64_t name;
+#define GATE_MASK(name, env, initial, most, when, status, help, record)         uint64_t name;
 #define GATE_CHOICE(name, env, initial, words, when, status, help, record)      unsigned name;
 #define GATE_TEXT(name, env, when, status, help, record)                        char name[GATE_TEXT_BYTES];
 #include "policy/gates.def"
 #undef GATE_BOOL
 #undef GATE_COUNT
 #undef GATE_SIZE
+#undef GATE_MASK
 #undef GATE_CHOICE
 #undef GATE_TEXT
 };
@@ -56,15 +59,25 @@ enum gate_id {
 #define GATE_BOOL(name, ...)   GATE_ID_##name,
 #define GATE_COUNT(name, ...)  GATE_ID_##name,
 #define GATE_SIZE(name, ...)   GATE_ID_##name,
+#define GATE_MASK(name, ...)   GATE_ID_##name,
 #define GATE_CHOICE(name, ...) GATE_ID_##name,
 #define GATE_TEXT(name, ...)   GATE_ID_##name,
 #include "policy/gates.def"
 #undef GATE_BOOL
 #undef GATE_COUNT
 #undef GATE_SIZE
+#undef GATE_MASK
 #undef GATE_CHOICE
 #undef GATE_TEXT
     GATE_COUNT_OF_ALL,
+};
+
+// The words of the gated front's gates, "fused|0|1": any but the first asks for that front, in which
+// the first means 0 as well.
+enum front_choice {
+    FRONT_CHOICE_FUSED,
+    FRONT_CHOICE_0,
+    FRONT_CHOICE_1,
 };
 
 // What is known of a gate beside its value.
@@ -98,7 +111,8 @@ typedef void gates_problem(const char *sentence, void *context);
 
 // Fills *values: defaults, then the profile that `environment` names, then its HAKMEM_ variables.
 // Bad values keep the value before and are told to `problem` (NULL: nobody), unknown HAKMEM_ names
-// too, with the nearest known name.  `environment` is a NULL-terminated list of NAME=value.
+// too, with the nearest known name.  `environment` is a NULL-terminated list of NAME=value.  A profile
+// with a '/' in it is a file, which is read, so the caller holds no lock.
 void gates_read(struct gates *values, char *const *environment, gates_problem *problem,
                 void *context);
 
@@ -127,8 +141,13 @@ const struct profile *profile_nearest(const char *name);
 // The values that gates have when nobody sets them.
 extern const struct gates gates_default;
 
-// A LIVE gate's number, which another thread may be setting: relaxed, it stands for itself.
+// The value of a LIVE gate, which another thread may be setting: relaxed, it stands for itself.
 static inline uint64_t gate_live(const uint64_t *value)
+{
+    return __atomic_load_n(value, __ATOMIC_RELAXED);
+}
+
+static inline bool gate_is_on(const bool *value)
 {
     return __atomic_load_n(value, __ATOMIC_RELAXED);
 }

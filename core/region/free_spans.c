@@ -130,6 +130,25 @@ struct span *free_spans_find(const struct free_spans *spans, size_t unit_count, 
     return NULL;
 }
 
+static bool has_chunk(const struct span *span)
+{
+    return align_up(span->base, CHUNK_BYTES) + CHUNK_BYTES <= span_end(span);
+}
+
+struct span *free_spans_find_chunk(const struct free_spans *spans, bool is_dirty, bool is_huge)
+{
+    const struct span_bins *bins = &spans->bins[is_dirty];
+    for (size_t bin = next_occupied(bins, bin_of(CHUNK_UNIT_COUNT)); bin < SPAN_BIN_COUNT;
+         bin = next_occupied(bins, bin + 1)) {
+        for (struct span *span = bins->list[bin]; span != NULL; span = span->next) {
+            if (has_chunk(span) && page_map_is_huge(span->base) == is_huge) {
+                return span;
+            }
+        }
+    }
+    return NULL;
+}
+
 struct span *free_spans_longest(const struct free_spans *spans, bool is_dirty)
 {
     const struct span_bins *bins = &spans->bins[is_dirty];
@@ -153,6 +172,15 @@ struct span *span_split(struct span *span, size_t unit_count)
     return second;
 }
 
+void span_use(struct span *span)
+{
+    for (size_t i = 0; i < span->unit_count; i++) {
+        struct span *unit = span_of_unit(span->base + i * UNIT_BYTES);
+        unit->state = SPAN_USED;
+        unit->head_distance = (uint16_t)i;
+    }
+}
+
 void free_spans_carve(struct free_spans *spans, struct span *span, size_t unit_count)
 {
     bins_remove(spans, span);
@@ -166,11 +194,7 @@ void free_spans_carve(struct free_spans *spans, struct span *span, size_t unit_c
         bins_insert(spans, rest);
     }
     span->unit_count = (uint16_t)unit_count;
-    for (size_t i = 0; i < unit_count; i++) {
-        struct span *unit = span_of_unit(span->base + i * UNIT_BYTES);
-        unit->state = SPAN_USED;
-        unit->head_distance = (uint16_t)i;
-    }
+    span_use(span);
 }
 
 struct span *free_spans_skip(struct free_spans *spans, struct span *span, size_t lead_count)

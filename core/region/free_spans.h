@@ -37,6 +37,9 @@ struct span *free_spans_find(const struct free_spans *spans, size_t unit_count, 
 // The longest span of a kind, or nearly the longest, or NULL.
 struct span *free_spans_longest(const struct free_spans *spans, bool is_dirty);
 
+// A span of a kind that has a whole chunk in it, one with that backing; or NULL.
+struct span *free_spans_find_chunk(const struct free_spans *spans, bool is_dirty, bool is_huge);
+
 // Makes the first `unit_count` units of a free span a used span; the rest stays free.
 void free_spans_carve(struct free_spans *spans, struct span *span, size_t unit_count);
 
@@ -46,6 +49,8 @@ struct span *free_spans_skip(struct free_spans *spans, struct span *span, size_t
 
 // Have two units of one zone the same backing, so that one span may hold both?
 bool free_spans_match(uintptr_t unit, uintptr_t other);
+// Makes the records of all units of a span say that they are its own and used.
+void span_use(struct span *span);
 
 // Cuts a used span in two behind its first `unit_count` units; returns the second part, used too.
 struct span *span_split(struct span *span, size_t unit_count);

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "os/os_memory.h"
 #include "os/os_thread.h"
+#include "policy/gates.h"
 #include "region/arena.h"
 #include "region/free_spans.h"
 #include "stats/budget.h"
@@ -230,6 +231,90 @@ struct span *page_heap_take(size_t unit_count)
     return span;
 }
 
+// Makes the part of a used span that isn't `[start, end)` free again, dirty or clean; returns that part.
+// Under the lock.
+static struct span *trim(struct span *span, uintptr_t start, uintptr_t end, bool is_dirty)
+{
+    struct span *part = span;
+    if (start > span->base) {
+        part = span_split(span, (start - span->base) / UNIT_BYTES);
+        free_spans_insert(&page_heap.free, span, is_dirty);
+    }
+    if (end < span_end(part)) {
+        struct span *rest = span_split(part, (end - part->base) / UNIT_BYTES);
+        free_spans_insert(&page_heap.free, rest, is_dirty);
+    }
+    return part;
+}
+
+// The chunk of a free span that has one, as a used span; a huge one, if there is any.  Its pages
+// are counted as those of used spans are.
+static struct span *carve_chunk(bool is_dirty)
+{
+    lock_take(&page_heap.lock);
+    struct span *span = free_spans_find_chunk(&page_heap.free, is_dirty, true);
+    if (span == NULL) {
+        span = free_spans_find_chunk(&page_heap.free, is_dirty, false);
+    }
+    if (span != NULL) {
+        uintptr_t start = align_up(span->base, CHUNK_BYTES);
+        free_spans_carve(&page_heap.free, span, span->unit_count);
+        span = trim(span, start, start + CHUNK_BYTES, is_dirty);
+        span_use(span);
+        if (is_dirty) {
+            count_dirty(CHUNK_BYTES, -1);
+        }
+    }
+    lock_give(&page_heap.lock);
+    return span;
+}
+
+// As take_after_growth.
+static struct span *carve_chunk_after_growth(void)
+{
+    lock_take(&page_heap.growth_lock);
+    struct span *span = carve_chunk(false);
+    // Arenas of this length begin at a chunk.
+    while (span == NULL && add_arena(ARENA_BYTES_FIRST / UNIT_BYTES, ARENA_BYTES_FIRST)) {
+        span = carve_chunk(false);
+    }
+    lock_give(&page_heap.growth_lock);
+    return span;
+}
+
+// Where the chunk has small pages they are given back first: the system puts a huge page only where
+// there is none yet.
+static void make_huge(const struct span *span)
+{
+    bool is_resident = span->is_dirty;
+    if (!page_map_is_huge(span->base) && gate_live(&gates.huge_pages) != 0 &&
+        os_huge_page_bytes() == CHUNK_BYTES) {
+        is_resident = is_resident && os_purge((void *)span->base, CHUNK_BYTES) != 0;
+        lock_take(&page_heap.lock);
+        arena_mark(&(struct arena){.base = span->base, .bytes = CHUNK_BYTES, .is_huge = true});
+        lock_give(&page_heap.lock);
+        os_want_huge_pages((void *)span->base, CHUNK_BYTES);
+    }
+    if (!is_resident) {
+        os_populate((void *)span->base, CHUNK_BYTES);
+    }
+}
+
+struct span *page_heap_take_chunk(void)
+{
+    struct span *span = carve_chunk(true);
+    if (span == NULL && budget_commit(CHUNK_BYTES)) {
+        span = carve_chunk_after_growth();
+        if (span == NULL) {
+            budget_subtract(&budget.committed_bytes, CHUNK_BYTES);
+        }
+    }
+    if (span != NULL) {
+        make_huge(span);
+    }
+    return span;
+}
+
 // The chunks of a run are not populated: the program may never touch most of them.
 struct span *page_heap_take_run(size_t unit_count, size_t align_units)
 {
@@ -321,22 +406,6 @@ void page_heap_give(struct span *span)
     lock_give(&page_heap.lock);
 }
 
-// Makes the part of a used span that isn't `[start, end)` free and dirty again; returns that part.
-// Under the lock.
-static struct span *trim(struct span *span, uintptr_t start, uintptr_t end)
-{
-    struct span *part = span;
-    if (start > span->base) {
-        part = span_split(span, (start - span->base) / UNIT_BYTES);
-        free_spans_insert(&page_heap.free, span, true);
-    }
-    if (end < span_end(part)) {
-        struct span *rest = span_split(part, (end - part->base) / UNIT_BYTES);
-        free_spans_insert(&page_heap.free, rest, true);
-    }
-    return part;
-}
-
 // Takes the longest dirty span, as if used, or returns NULL.  Of a huge one only the whole chunks;
 // where there is none, the window that it lies in is huge no longer, and *former_chunks says which of
 // its chunks were.  Under the lock.
@@ -351,7 +420,7 @@ static struct span *take_longest_dirty(uint32_t *former_chunks)
         uintptr_t start = align_up(span->base, CHUNK_BYTES);
         uintptr_t end = align_down(span_end(span), CHUNK_BYTES);
         if (start < end) {
-            return trim(span, start, end);
+            return trim(span, start, end, true);
         }
         *former_chunks = arena_forget_huge(span->base);
     }

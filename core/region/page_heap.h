@@ -28,6 +28,9 @@ bool page_heap_extend(struct span *span, size_t unit_count);
 
 // Makes a used span shorter; the rest becomes free and dirty.
 void page_heap_shrink(struct span *span, size_t unit_count);
+// A used span that is a whole chunk, backed by a huge page where the system has one to give, and
+// resident.  NULL when memory or the limit is reached.  The caller holds no lock.
+struct span *page_heap_take_chunk(void);
 
 // Takes a span back; all of it becomes free and dirty.  Its entries in the page map are cleared.
 void page_heap_give(struct span *span);

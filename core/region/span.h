@@ -26,8 +26,9 @@ struct span {
     uint16_t unit_count;
     uint16_t head_distance;  // units from the first one
     uint8_t state;
-    uint8_t is_dirty;        // pages may be resident and hold old content
-    uint8_t backend;         // who cuts the used span into blocks; only the first record knows it
+    uint8_t is_dirty;  // pages may be resident and hold old content
+    uint8_t backend;   // who cuts the used span into blocks, or did; only the first record of a
+                       // slab knows it, every record of a segment (ultra.h)
     uint64_t *bitmap_store;  // 512 bytes that stay with the unit once a slab of it needed them
 };
 

@@ -15,6 +15,7 @@ struct batch {
     struct batch *next;  // in a mailbox or among the spare ones
     uint32_t owner_tag;
     uint32_t byte_count;  // of its blocks
+    uint32_t bytes_most;  // posted when it holds more
     _Atomic uint32_t
         count;  // stored after the block, so that a fork finds a valid prefix; relaxed,
                 // as statistics look in

@@ -30,8 +30,7 @@ void bin_init_bounds(void)
     size_t bytes = gates.bin_bytes / 3 * 2;
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         size_t count = min_size(bytes / size_class_bytes((class_id)cls), LIMIT_MOST);
-        bool is_kept = bytes != 0 && route_of((class_id)cls) != ROUTE_POOL_ONLY;
-        bin_bounds.limit_most[cls] = (uint16_t)(is_kept ? max_size(count, 1) : 0);
+        bin_bounds.limit_most[cls] = (uint16_t)(bytes != 0 ? max_size(count, 1) : 0);
     }
 }
 
@@ -93,8 +92,12 @@ static bool lower_cap(struct heap *heap)
     return true;
 }
 
+// A class without a bin may have blocks of the heap all the same, from before its route changed.
 static size_t next_limit(const struct heap *heap, class_id cls)
 {
+    if (unlikely(!route_has_bins(cls))) {
+        return 0;
+    }
     size_t limit = heap->bins.limit[cls];
     size_t wanted = limit == 0 ? first_limit(cls) : 2 * limit;
     return min_size(min_size(wanted, heap->limit_cap), bin_bounds.limit_most[cls]);
@@ -157,7 +160,7 @@ static HAK_COLD _Noreturn void die_of_short_list(const struct heap *heap, class_
         }
         block = link_decode(block->link, heap->link_key);
     }
-    if (last != NULL && slab_block_is_free(last)) {
+    if (last != NULL && backend_block_is_free(last)) {
         die_misuse("double free", last, size_class_bytes(cls));
     }
     die_damaged(last, size_class_bytes(cls));

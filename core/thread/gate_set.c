@@ -2,12 +2,25 @@
 #include "thread/gate_set.h"
 
 #include "policy/gates.h"
+#include "route/route_table.h"
 #include "thread/process.h"
 
 #include <errno.h>
 
-// A LIVE gate is a number (a test in gates_test.c sees to it).  Set in a copy first: its readers, on
-// slow paths of other threads, want one atomic store.
+// Stores a gate's value for its readers, on slow paths of other threads, in one atomic store.
+static void store_live(enum gate_id id, const struct gates *values)
+{
+    const struct gate_info *gate = &gate_table[id];
+    const char *value = (const char *)values + gate->offset;
+    char *field = (char *)&gates + gate->offset;
+    if (gate->type == GATE_TYPE_BOOL) {
+        __atomic_store_n((bool *)field, *(const bool *)value, __ATOMIC_RELAXED);
+    } else {
+        gate_store_live((uint64_t *)(void *)field, *(const uint64_t *)(const void *)value);
+    }
+}
+
+// A LIVE gate is a number or a bool.  Set in a copy first, as a bad value must change nothing.
 static bool set_live(enum gate_id id, const char *value)
 {
     static struct gates copy;
@@ -15,9 +28,11 @@ static bool set_live(enum gate_id id, const char *value)
     copy = gates;
     bool is_set = gate_set(&copy, id, value, NULL);
     if (is_set) {
-        size_t offset = gate_table[id].offset;
-        uint64_t *number = (uint64_t *)(void *)((char *)&gates + offset);
-        gate_store_live(number, *(const uint64_t *)(const void *)((const char *)&copy + offset));
+        store_live(id, &copy);
+        // A static route keeps the routes as they were at start.
+        if (gates.tiny_static_route != FRONT_CHOICE_1) {
+            route_table_follow_gates();
+        }
     }
     process_settings_unlock();
     return is_set;

@@ -2,8 +2,8 @@
 #include "thread/heap.h"
 
 #include "backend/backend.h"
+#include "backend/backend_purge.h"
 #include "backend/large.h"
-#include "backend/slab_purge.h"
 #include "os/os_process.h"
 #include "policy/gates.h"
 #include "region/page_heap.h"
@@ -11,11 +11,12 @@
 #include "thread/batch.h"
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
+#include "thread/lane.h"
 #include "thread/process.h"
 #include "thread/remote_free.h"
 
-struct heap heap_before_start = {.match_tag = (page_entry)NO_TAG << ENTRY_CLASS_BITS | 255};
-struct heap heap_after_exit = {.match_tag = (page_entry)NO_TAG << ENTRY_CLASS_BITS | 255};
+struct heap heap_before_start = {.match_tag = MATCH_NOTHING};
+struct heap heap_after_exit = {.match_tag = MATCH_NOTHING};
 struct heap *heap_pool;
 struct heap *heap_exit;
 
@@ -70,7 +71,7 @@ void heap_give_locked(void *block)
         unsigned cls = page_entry_class(entry);
         struct heap *owner = heap_registry_lookup(page_entry_tag(entry));
         if (owner == NULL || cls == 0 || cls >= CLASS_COUNT) {
-            slab_die_unknown(block);
+            backend_die_unknown(block);
         }
         lock_take(&owner->slabs.lock);
         bool is_owner = page_map_lookup(block) == entry;
@@ -116,6 +117,7 @@ void heap_flush(struct heap *heap)
         }
     }
     bin_flush_collector(heap);
+    lane_flush(heap);
     remote_free_flush(heap);
     remote_free_empty_mailbox(heap, NULL);
 }
@@ -142,8 +144,8 @@ void heap_purge_if_due(struct heap *heap)
         size_t excess_bytes = committed_bytes - heap_limit;
         (void)purge_pages(dirty_bytes - min_size(excess_bytes, dirty_bytes));
     }
-    if (unlikely(slab_purge_is_due(&heap->slabs))) {
-        (void)slab_purge_down_to(&heap->slabs, slab_purge_allowance(&heap->slabs));
+    if (unlikely(backend_purge_is_due(&heap->slabs))) {
+        (void)backend_purge_down_to(&heap->slabs, backend_purge_allowance(&heap->slabs));
     }
 }
 
@@ -154,7 +156,7 @@ size_t heap_purge_all(size_t keep_bytes)
     for (uint32_t tag = 1; tag <= heap_registry_count(); tag++) {
         struct heap *heap = heap_registry_lookup(tag);
         remote_free_empty_mailbox(heap, heap != self ? self : NULL);
-        bytes += slab_purge(&heap->slabs);
+        bytes += backend_purge(&heap->slabs);
     }
     return bytes + purge_pages(keep_bytes);
 }

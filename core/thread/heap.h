@@ -6,6 +6,7 @@
 
 #include "backend/slab.h"
 #include "harden/link.h"
+#include "thread/gated_front.h"
 
 // The bins: a stock of free blocks for each class, last in, first out.
 //
@@ -54,10 +55,30 @@ struct collector {
     void *_Atomic blocks[COLLECTOR_COUNT];
 };
 
+enum {
+    STOCK_COUNT = 8
+};
+
+// Blocks of lanes that a thread has at hand, of one class.  They can't be in its bin, whose blocks are
+// the heap's own.  Invariant: blocks[0 .. count) are free blocks of the class and of any lane.  Only the
+// owner writes, the block before the count; statistics read.
+struct stock {
+    _Atomic uint32_t count;
+    void *_Atomic blocks[STOCK_COUNT];
+};
+
 enum heap_kind {
     HEAP_EMPTY,   // the static heaps that stand for "none yet" and "no more"
     HEAP_THREAD,  // one thread's, or parked
     HEAP_SHARED,  // every operation under its lock: first-class heaps, the pool, the exit heap
+    HEAP_LANE,    // slabs that all threads share; their blocks travel in batches (lane.h)
+};
+
+// What serves malloc and free of tiny blocks in a heap's thread.
+enum heap_front {
+    FRONT_UNSETTLED,  // the gates aren't read yet: the slow paths
+    FRONT_FUSED,      // the hit paths
+    FRONT_GATED,      // the gated front, called by the slow paths; see gated_front.h
 };
 
 enum {
@@ -66,11 +87,15 @@ enum {
 
 struct batch;
 
+// A match tag that leaves no class, whatever entry it meets.
+#define MATCH_NOTHING ((page_entry)NO_TAG << ENTRY_CLASS_BITS | 255)
+
 struct heap {
     struct bins bins;
     size_t fast_limit;     // malloc serves smaller sizes from the bins; 0: always the slow path
-    page_entry match_tag;  // free serves blocks of this tag from the bins; NO_TAG: none
+    page_entry match_tag;  // free serves blocks of this tag from the bins, or MATCH_NOTHING
     uint8_t kind;          // enum heap_kind
+    uint8_t front;         // enum heap_front
     bool is_unused;        // a destroyed first-class heap
     uint64_t link_key;
     struct bin_reserve reserves[CLASS_COUNT];
@@ -85,7 +110,11 @@ struct heap {
     struct batch *spare_batches;
     size_t spare_batch_count;
     _Atomic size_t outbox_bytes;
+    _Atomic(struct stock *)
+        stocks;              // [TINY_CLASS_COUNT], made on the first use; statistics look in
+    uint32_t route_version;  // of the routes that the bins and stocks are right for
     _Atomic size_t sent_count;
+    struct gated_front gated;
 
     // Written by others.  mailbox: pushed by any thread with release, emptied under the lock with
     // an acquire exchange.  mailbox_bytes follows it loosely.  is_parked changes under the
@@ -115,7 +144,7 @@ HAK_COLD struct heap *heap_attach(void);
 static inline struct heap *heap_of_thread(void)
 {
     struct heap *heap = thread_heap;
-    return likely(heap->fast_limit != 0) ? heap : heap_attach();
+    return likely(heap->front != FRONT_UNSETTLED) ? heap : heap_attach();
 }
 
 // Serves a class from a shared heap, or gives one block back to whatever heap owns it, under that

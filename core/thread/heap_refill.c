@@ -5,6 +5,7 @@
 #include "thread/bin.h"
 #include "thread/control.h"
 #include "thread/heap_registry.h"
+#include "thread/lane.h"
 #include "thread/remote_free.h"
 
 enum {
@@ -21,17 +22,32 @@ static void *take_returned(struct heap *heap, class_id cls)
     return bin_pop(heap, cls);
 }
 
-// The backend of the blocks that a thread's own slabs serve.
-static enum backend_id backend_of(class_id cls)
+// The routes have changed: classes that come from lanes keep no bins, and all others no stock of lane
+// blocks.
+static HAK_COLD void follow_routes(struct heap *heap)
 {
-    return cls < TINY_CLASS_COUNT ? BACKEND_LEGACY : BACKEND_POOL;
+    heap->route_version = route_version();
+    for (unsigned cls = 1; cls < TINY_CLASS_COUNT; cls++) {
+        if (route_backend((class_id)cls) != BACKEND_MID_V3) {
+            lane_flush_class(heap, (class_id)cls);
+        } else if (heap->bins.limit[cls] != 0) {
+            bin_empty(heap, (class_id)cls);
+        }
+    }
 }
 
 void *heap_refill(struct heap *heap, class_id cls)
 {
     control_look();
+    if (unlikely(heap->route_version != route_version())) {
+        follow_routes(heap);
+    }
     if (bin_take_reserve(heap, cls)) {
         return bin_pop(heap, cls);
+    }
+    enum backend_id backend = route_backend(cls);
+    if (unlikely(backend == BACKEND_MID_V3)) {
+        return lane_take(heap, cls);
     }
     void *blocks[REFILL_COUNT_MOST];
     size_t want = min_size(bin_refill_count(heap, cls), REFILL_COUNT_MOST);
@@ -42,7 +58,7 @@ void *heap_refill(struct heap *heap, class_id cls)
     if (heap_registry_parked_count() != 0 && slab_is_out(&heap->slabs, cls)) {
         (void)heap_registry_steal(heap, cls);
     }
-    size_t taken = backend_refill(backend_of(cls), &heap->slabs, cls, blocks, want);
+    size_t taken = backend_refill(backend, &heap->slabs, cls, blocks, want);
     bin_tick(heap);
     if (taken == 0) {
         return NULL;

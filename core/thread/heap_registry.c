@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "thread/heap_registry.h"
 
+#include "backend/backend.h"
+#include "backend/backend_purge.h"
 #include "backend/large.h"
-#include "backend/slab_purge.h"
 #include "os/os_process.h"
 #include "region/page_heap.h"
 #include "region/record_pool.h"
@@ -28,6 +29,7 @@ static struct {
     struct heap *spare_heaps;            // records of heaps that were not made in the end
     _Atomic(struct heap *) *spare_page;  // likewise
     _Atomic uint32_t parked_count;
+    _Atomic(struct heap *) lanes[LANE_COUNT_MOST];  // each published with release
 } registry;
 
 struct heap *heap_registry_lookup(uint32_t owner_tag)
@@ -108,7 +110,7 @@ static void init_heap(struct heap *heap, uint32_t tag, enum heap_kind kind)
     heap->next = NULL;
     heap->kind = (uint8_t)kind;
     heap->owner_tag = tag;
-    heap->match_tag = kind == HEAP_THREAD ? page_entry_make(tag, 0) : page_entry_make(NO_TAG, 255);
+    heap->match_tag = kind == HEAP_THREAD ? page_entry_make(tag, 0) : MATCH_NOTHING;
     heap->slabs.tag = page_entry_make(tag, 0);
     bin_init(heap);
     heap->link_key = mix(os_random_seed() + tag * 0x9e3779b97f4a7c15u);
@@ -214,17 +216,45 @@ void heap_registry_give_shared(struct heap *heap)
     lock_give(&registry.lock);
 }
 
+struct heap *heap_registry_find_lane(unsigned index)
+{
+    // Acquire: pairs with the release store in heap_registry_lane.
+    return atomic_load_explicit(&registry.lanes[index], memory_order_acquire);
+}
+
+struct heap *heap_registry_lane(unsigned cpu_index)
+{
+    unsigned index = cpu_index % LANE_COUNT_MOST;
+    struct heap *lane = heap_registry_find_lane(index);
+    if (likely(lane != NULL)) {
+        return lane;
+    }
+    struct heap_records records = take_records();
+    lock_take(&registry.lock);
+    lane = heap_registry_find_lane(index);
+    if (lane == NULL) {
+        lane = make_heap(&records, HEAP_LANE);
+        // Release: pairs with the acquire load in heap_registry_find_lane.
+        atomic_store_explicit(&registry.lanes[index], lane, memory_order_release);
+    }
+    keep_records(&records);
+    lock_give(&registry.lock);
+    return lane;
+}
+
 // The registry's lock is held throughout, so that a fork can't come between a slab's leaving one
 // owner and its reaching the other, and so that the parked heap stays parked.
 bool heap_registry_steal(struct heap *heap, class_id cls)
 {
-    if (heap_registry_parked_count() == 0 || !lock_try(&registry.lock)) {
+    bool (*move)(struct slab_owner *, struct slab_owner *, class_id) =
+        backend_table[route_backend(cls)].move;
+    if (move == NULL || heap_registry_parked_count() == 0 || !lock_try(&registry.lock)) {
         return false;
     }
     bool is_found = false;
     struct heap *parked = registry.parked;
     for (int i = 0; i < STEAL_TRIES && parked != NULL && !is_found; i++, parked = parked->next) {
-        is_found = !parked->is_orphan && slab_move(&parked->slabs, &heap->slabs, cls);
+        is_found = !parked->is_orphan && move(&parked->slabs, &heap->slabs, cls);
     }
     lock_give(&registry.lock);
     return is_found;
@@ -263,7 +293,7 @@ void heap_registry_after_fork_in_child(struct heap *mine)
     page_heap_after_fork_in_child();
     for (uint32_t tag = 1; tag <= heap_registry_count(); tag++) {
         struct heap *heap = heap_registry_lookup(tag);
-        slab_purge_forget(&heap->slabs);
+        backend_purge_forget(&heap->slabs);
         bool is_parked = atomic_load_explicit(&heap->is_parked, memory_order_relaxed);
         if (heap->kind == HEAP_THREAD && heap != mine && !is_parked) {
             heap->is_orphan = true;

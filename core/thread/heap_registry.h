@@ -25,6 +25,16 @@ void heap_registry_park(struct heap *heap);
 struct heap *heap_registry_take_shared(void);
 void heap_registry_give_shared(struct heap *heap);
 
+// The lane of a processor, made on the first call; NULL when memory is out.
+struct heap *heap_registry_lane(unsigned cpu_index);
+
+enum {
+    LANE_COUNT_MOST = 64
+};
+
+// The lane of that index below LANE_COUNT_MOST, if it was made.
+struct heap *heap_registry_find_lane(unsigned index);
+
 // Moves a partly used slab of the class from a parked heap to `heap`.  False: none was found.
 bool heap_registry_steal(struct heap *heap, class_id cls);
 

@@ -8,6 +8,7 @@
 #include "stats/budget.h"
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
+#include "thread/lane.h"
 #include "thread/remote_free.h"
 
 #include <string.h>
@@ -44,7 +45,7 @@ static bool is_in_use(const struct heap *heap)
     if (heap->kind == HEAP_THREAD) {
         return !atomic_load_explicit(&heap->is_parked, memory_order_relaxed);
     }
-    return heap != heap_pool && heap != heap_exit && !heap->is_unused;
+    return heap->kind == HEAP_SHARED && heap != heap_pool && heap != heap_exit && !heap->is_unused;
 }
 
 static void add_heap(struct heap *heap, struct hak_stats *stats, struct class_figures *classes)
@@ -52,12 +53,16 @@ static void add_heap(struct heap *heap, struct hak_stats *stats, struct class_fi
     lock_take(&heap->slabs.lock);
     size_t transit[CLASS_COUNT] = {0};
     size_t collected[CLASS_COUNT] = {0};
+    size_t stocked[CLASS_COUNT] = {0};
     remote_free_count(heap, transit);
     count_collected(heap, collected);
+    lane_count_stocks(heap, stocked);
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         add_class(heap, cls, collected[cls], &classes[cls]);
         classes[cls].transit_count += transit[cls];
+        classes[cls].stock_count += stocked[cls];
     }
+    stats->slab_free_bytes += heap->slabs.idle_bytes;
     stats->refill_count += heap->slabs.refill_count;
     stats->flush_count += heap->slabs.flush_count;
     lock_give(&heap->slabs.lock);
@@ -69,6 +74,9 @@ static void add_classes(struct hak_stats *stats, struct class_figures *classes)
 {
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         size_t bytes = size_class_bytes((class_id)cls);
+        size_t stock_count = min_size(classes[cls].stock_count, classes[cls].live_count);
+        classes[cls].live_count -= stock_count;
+        classes[cls].bin_count += stock_count;
         classes[cls].live_count -= min_size(classes[cls].transit_count, classes[cls].live_count);
         stats->transit_bytes += classes[cls].transit_count * bytes;
         stats->live_bytes += classes[cls].live_count * bytes;
@@ -161,6 +169,48 @@ static void add_class_rows(struct text *text, const struct class_figures *classe
     text_add(text, "]");
 }
 
+static size_t sum_counter(size_t offset)
+{
+    size_t sum = 0;
+    for (uint32_t tag = 1; tag <= heap_registry_count(); tag++) {
+        const char *counters = (const char *)&heap_registry_lookup(tag)->gated.counters;
+        sum += atomic_load_explicit((const _Atomic size_t *)(const void *)(counters + offset),
+                                    memory_order_relaxed);
+    }
+    return sum;
+}
+
+// Which way the gated front's calls went, in all heaps together.
+static void add_front(struct text *text)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } rows[] = {
+#define ROW(name, counter) {name, offsetof(struct front_counters, counter)}
+        ROW("malloc_legacy", mallocs[BACKEND_LEGACY]),
+        ROW("malloc_ultra", mallocs[BACKEND_ULTRA]),
+        ROW("malloc_v7", mallocs[BACKEND_V7]),
+        ROW("malloc_mid_v3", mallocs[BACKEND_MID_V3]),
+        ROW("malloc_declined", declined),
+        ROW("free_legacy", frees[BACKEND_LEGACY]),
+        ROW("free_ultra", frees[BACKEND_ULTRA]),
+        ROW("free_v7", frees[BACKEND_V7]),
+        ROW("free_mid_v3", frees[BACKEND_MID_V3]),
+        ROW("malloc_snapshot_reads", malloc_snapshot_reads),
+        ROW("malloc_static_reads", malloc_static_reads),
+        ROW("free_snapshot_reads", free_snapshot_reads),
+        ROW("free_static_reads", free_static_reads),
+#undef ROW
+    };
+    text_add(text, ",\"gated_front\":{\"policy_lookups\":");
+    text_add_uint(text, sum_counter(offsetof(struct front_counters, policy_lookups)));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        add_member(text, rows[i].name, sum_counter(rows[i].offset));
+    }
+    text_add(text, "}");
+}
+
 size_t heap_stats_json(char *buffer, size_t bytes)
 {
     struct hak_stats stats;
@@ -171,6 +221,9 @@ size_t heap_stats_json(char *buffer, size_t bytes)
     add_member(&text, "pid", (size_t)os_process_id());
     add_members(&text, &stats);
     add_class_rows(&text, classes);
+    if (gated_front_is_wanted()) {
+        add_front(&text);
+    }
     text_add(&text, "}");
     return text.length;
 }

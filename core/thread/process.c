@@ -4,7 +4,6 @@
 #include "os/os_cgroup.h"
 #include "os/os_process.h"
 #include "policy/gates.h"
-#include "route/route_table.h"
 #include "stats/budget.h"
 #include "thread/batch.h"
 #include "thread/bin.h"
@@ -55,22 +54,31 @@ void process_apply_limit(void)
     process_settings_unlock();
 }
 
-// Reads the gates once the environment is there.  What takes files or speaks comes after the lock.
+static void init_routes(void)
+{
+    route_table_init();
+    route_snapshot_take(&route_at_start);
+    bin_init_bounds();
+}
+
+// Reads the gates once the environment is there.  What takes files or speaks is done without the lock.
 static void settle(char *const *environment)
 {
     static char *const nothing[] = {NULL};
-    if (environment == NULL) {
+    // Pairs with the release store below.
+    if (environment == NULL || atomic_load_explicit(&process.is_settled, memory_order_acquire)) {
         return;
     }
     // Programs that run with more rights than their caller ignore the caller's environment.
     environment = os_is_secure_execution() ? nothing : environment;
+    struct gates read;
+    gates_read(&read, environment, NULL, NULL);
     lock_take(&process.lock);
     bool is_first = !atomic_load_explicit(&process.is_settled, memory_order_relaxed);
     if (is_first) {
-        gates_read(&gates, environment, NULL, NULL);
-        route_table_init();
-        bin_init_bounds();
-        // Pairs with the acquire load in process_settle.
+        gates = read;
+        init_routes();
+        // Pairs with the acquire loads here and in process_settle.
         atomic_store_explicit(&process.is_settled, true, memory_order_release);
     }
     lock_give(&process.lock);
@@ -129,8 +137,7 @@ bool process_start(void)
     make_exit_key();
     lock_take(&process.lock);
     if (!atomic_load_explicit(&process.is_settled, memory_order_relaxed)) {
-        route_table_init();
-        bin_init_bounds();
+        init_routes();
     }
     if (!atomic_load_explicit(&process.is_started, memory_order_relaxed)) {
         heap_pool = heap_pool != NULL ? heap_pool : heap_registry_take_shared();
@@ -153,7 +160,13 @@ void process_settle(struct heap *heap)
             return;
         }
     }
-    heap->fast_limit = TINY_BYTES_MOST + 1;
+    if (gated_front_is_wanted()) {
+        heap->front = FRONT_GATED;
+        heap->match_tag = MATCH_NOTHING;
+    } else {
+        heap->front = FRONT_FUSED;
+        heap->fast_limit = TINY_BYTES_MOST + 1;
+    }
 }
 
 static void before_fork(void)

@@ -14,8 +14,8 @@
 // False when memory is out.
 bool process_start(void);
 
-// Reads the gates if the environment has come by now, and lets the heap's hit path work.  The
-// calling thread owns `heap`.
+// Reads the gates if the environment has come by now, and lets the heap's front work, the fused one or
+// the gated one.  The calling thread owns `heap`.
 void process_settle(struct heap *heap);
 
 // Puts the gate HAKMEM_LIMIT into force.  Reads files when it is "auto": the caller holds no lock.

@@ -8,10 +8,11 @@
 #include "thread/heap_registry.h"
 
 enum {
-    OUTBOX_BYTES_MOST = 64 << 10,    // of blocks that a thread holds back in its outboxes
-    MAILBOX_BYTES_MOST = 256 << 10,  // above: whoever posts sees to it that the mailbox is emptied
-    BATCH_BYTES_LEAST = 8 << 10,     // what a batch in a mailbox counts for at least: each of its
-                                     // blocks, however small, may keep a page from going back
+    OUTBOX_BYTES_MOST = 64 << 10,     // of blocks that a thread holds back in its outboxes
+    MAILBOX_BYTES_MOST = 256 << 10,   // above: whoever posts sees to it that the mailbox is emptied
+    BATCH_BYTES_LEAST = 8 << 10,      // what a batch in a mailbox counts for at least: each of its
+                                      // blocks, however small, may keep a page from going back
+    LANE_BATCH_BYTES_MOST = 2 << 10,  // of a lane's blocks that a thread holds back
 };
 
 typedef _Atomic(struct batch *) outbox_slot;
@@ -19,6 +20,43 @@ typedef _Atomic(struct batch *) outbox_slot;
 static struct batch *outbox_read(outbox_slot *outbox)
 {
     return atomic_load_explicit(outbox, memory_order_relaxed);
+}
+
+// Empties a batch: into the bins of the owner, if that is the caller, as far as they have room, the
+// rest into the slabs.  Blocks that have changed hands since stay in it.
+static void drain_batch(struct heap *heap, struct heap *self, struct batch *batch)
+{
+    void *rest[BATCH_BLOCK_COUNT];
+    size_t rest_count = 0;
+    uint32_t stray_count = 0;
+    uint32_t count = batch_count(batch);
+    hak_assert(count <= BATCH_BLOCK_COUNT);
+    for (uint32_t i = 0; i < count; i++) {
+        void *block = batch_block(batch, i);
+        page_entry cls = page_map_lookup(block) ^ heap->slabs.tag;
+        if (unlikely(cls == 0 || cls >= CLASS_COUNT)) {
+            atomic_store_explicit(&batch->blocks[stray_count++], block, memory_order_relaxed);
+        } else if (self == heap && heap->bins.room[cls] != 0 && heap->bins.head[cls] != block) {
+            bin_push(heap, cls, block);
+        } else {
+            rest[rest_count++] = block;
+        }
+    }
+    atomic_store_explicit(&batch->count, stray_count, memory_order_relaxed);
+    if (rest_count != 0) {
+        backend_flush(&heap->slabs, rest, rest_count);
+    }
+}
+
+// A lane has no thread that would look into a mailbox: the batch goes straight to its slabs.
+static void give_to_lane(struct heap *lane, struct heap *self, struct batch *batch)
+{
+    lock_take(&lane->slabs.lock);
+    drain_batch(lane, NULL, batch);
+    lock_give(&lane->slabs.lock);
+    batch->next = NULL;
+    remote_free_forward(self, batch);  // blocks freed twice, if any
+    heap_purge_if_due(lane);
 }
 
 // What a batch adds to its owner's mailbox_bytes.
@@ -48,6 +86,10 @@ static void drain_for(struct heap *owner, struct heap *self)
 static void post(struct heap *self, struct batch *batch)
 {
     struct heap *owner = heap_registry_lookup(batch->owner_tag);
+    if (unlikely(owner->kind == HEAP_LANE)) {
+        give_to_lane(owner, self, batch);
+        return;
+    }
     size_t bytes = batch_weight(batch);
     struct batch *first = atomic_load_explicit(&owner->mailbox, memory_order_relaxed);
     do {
@@ -109,6 +151,8 @@ static bool open_batch(struct heap *self, outbox_slot *outbox, uint32_t owner_ta
     }
     batch->owner_tag = owner_tag;
     batch->byte_count = 0;
+    batch->bytes_most = heap_registry_lookup(owner_tag)->kind == HEAP_LANE ? LANE_BATCH_BYTES_MOST
+                                                                           : OUTBOX_BYTES_MOST;
     compiler_barrier();
     atomic_store_explicit(outbox, batch, memory_order_relaxed);
     return true;
@@ -126,7 +170,8 @@ static void append(struct heap *self, outbox_slot *outbox, void *block, page_ent
     batch->byte_count += (uint32_t)block_bytes;
     add_outbox_bytes(self, block_bytes);
     size_t held_bytes = atomic_load_explicit(&self->outbox_bytes, memory_order_relaxed);
-    if (unlikely(count + 1 == BATCH_BLOCK_COUNT || held_bytes > OUTBOX_BYTES_MOST)) {
+    if (unlikely(count + 1 == BATCH_BLOCK_COUNT || held_bytes > OUTBOX_BYTES_MOST ||
+                 batch->byte_count > batch->bytes_most)) {
         post_outbox(self, outbox);
     }
 }
@@ -152,32 +197,6 @@ void remote_free_send(struct heap *self, void *block, page_entry entry)
         append(self, outbox, block, entry);
     } else {
         heap_give_locked(block);
-    }
-}
-
-// Empties a batch: into the bins of the owner, if that is the caller, as far as they have room, the
-// rest into the slabs.  Blocks that have changed hands since stay in it.
-static void drain_batch(struct heap *heap, struct heap *self, struct batch *batch)
-{
-    void *rest[BATCH_BLOCK_COUNT];
-    size_t rest_count = 0;
-    uint32_t stray_count = 0;
-    uint32_t count = batch_count(batch);
-    hak_assert(count <= BATCH_BLOCK_COUNT);
-    for (uint32_t i = 0; i < count; i++) {
-        void *block = batch_block(batch, i);
-        page_entry cls = page_map_lookup(block) ^ heap->slabs.tag;
-        if (unlikely(cls == 0 || cls >= CLASS_COUNT)) {
-            atomic_store_explicit(&batch->blocks[stray_count++], block, memory_order_relaxed);
-        } else if (self == heap && heap->bins.room[cls] != 0 && heap->bins.head[cls] != block) {
-            bin_push(heap, cls, block);
-        } else {
-            rest[rest_count++] = block;
-        }
-    }
-    atomic_store_explicit(&batch->count, stray_count, memory_order_relaxed);
-    if (rest_count != 0) {
-        backend_flush(&heap->slabs, rest, rest_count);
     }
 }
 

@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
 # What the caller's environment says must not reach the tests.
-for name in $(env | sed -n 's/^\(HAKMEM_[A-Z_]*\)=.*/\1/p'); do
+for name in $(env | sed -n 's/^\(HAKMEM_[A-Z0-9_]*\)=.*/\1/p'); do
     unset "$name"
 done
 unset LD_PRELOAD

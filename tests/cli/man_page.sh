@@ -17,7 +17,7 @@ for name in run ab doctor gates profiles version; do
         expect_match typed_page "$option"
     done <options
 done
-for variable in $("$hakmem" gates | sed -n 's/^\(HAKMEM_[A-Z_]*\) .*/\1/p') HAKMEM_LIBRARY; do
+for variable in $("$hakmem" gates | sed -n 's/^\(HAKMEM_[A-Z0-9_]*\) .*/\1/p') HAKMEM_LIBRARY; do
     expect_match typed_page "^\.B $variable\$"
 done
 

@@ -13,6 +13,15 @@ expect_line out HAKMEM_BIN_BYTES=1k
 expect_match out '^LD_PRELOAD=/.*/libhakmem\.so[.0-9]*$'
 expect_empty err
 
+# A profile may be a file, which is handed on by its whole path.
+echo HAKMEM_DIRTY_LIMIT=3MiB >my.profile
+for option in --profile=./my.profile --set=profile=./my.profile; do
+    try "$hakmem" run $option -- env
+    expect_status 0
+    expect_line out "HAKMEM_PROFILE=$(pwd -P)/my.profile"
+    expect_empty err
+done
+
 # --set wins over the environment, the last one over those before it.
 try env HAKMEM_DIRTY_LIMIT=1MiB "$hakmem" run --set dirty_limit=2MiB --set Dirty_Limit=3MiB -- env
 expect_line out HAKMEM_DIRTY_LIMIT=3MiB
@@ -47,6 +56,13 @@ refuse 'hakmem: HAKMEM_PROFILE=laen is not a profile. Did you mean lean? `hakmem
     --profile laen
 refuse 'hakmem: HAKMEM_PROFILE=laen is not a profile. Did you mean lean? `hakmem profiles` lists them.' \
     --set profile=laen
+refuse 'hakmem: HAKMEM_PROFILE=./no.profile cannot be read; ignored. Give the path of a text file of lines GATE=VALUE.' \
+    --profile ./no.profile
+printf 'HAKMEM_DIRTY_LIMIT=1MiB\nHAKMEM_DIRTY_SHARE=lots\n' >wrong.profile
+refuse "hakmem: $(pwd -P)/wrong.profile, line 2: HAKMEM_DIRTY_SHARE=lots is not a whole number; using 12. Give 0 to 100." \
+    --profile ./wrong.profile
+refuse 'hakmem: HAKMEM_ALLOC_GATE_SHAPE=2 is not one of its words. Give fused|0|1.' \
+    --set alloc_gate_shape=2
 refuse 'hakmem: --set dirty_limit is not a setting. Give GATE=value, e.g. --set dirty_limit=16MiB.' \
     --set dirty_limit
 refuse 'hakmem: HAKMEM_DIRTY_SHARE=x is not a whole number. Give 0 to 100.' --stats --set dirty_share=x
@@ -57,6 +73,11 @@ expect_status 0
 expect_line out ran
 expect_line err 'hakmem: HAKMEM_LIMIT=lots is not a size; using off. Give a size, or off, or auto; a size is bytes with a unit, e.g. 16MiB.'
 expect_line err 'hakmem: HAKMEM_BINBYTES is not a setting of hakmem; ignored. Did you mean HAKMEM_BIN_BYTES? `hakmem gates` lists them.'
+
+try env HAKMEM_PROFILE=./wrong.profile "$hakmem" run -- echo ran
+expect_status 0
+expect_line out ran
+expect_line err 'hakmem: ./wrong.profile, line 2: HAKMEM_DIRTY_SHARE=lots is not a whole number; using 12. Give 0 to 100.'
 
 # A library that is not there.
 try env HAKMEM_LIBRARY=./nowhere.so "$hakmem" run -- touch started

@@ -45,6 +45,33 @@ try "$hakmem" run --stats=summary -- perl -e 'system($ARGV[0]); exit 0' "$leakin
 expect_no_match summary 'live at exit  *[0-9.]* MiB in 1[0-9]\{3\} blocks$'
 expect_match summary '^  live at exit'
 
+# On the gated front it is told which way the calls went: in shape 1 none looks the policy up.
+expect_no_match summary 'policy lookups'
+for shape in 0 1; do
+    try "$hakmem" run --set alloc_gate_shape=$shape --set tiny_static_route=1 --stats=summary -- "$leaking"
+    expect_match summary '^  gated  *legacy  *ultra  *v7  *mid_v3  *declined$'
+    expect_match summary '^  malloc  *1[0-9]\{3\}  *0  *0  *0  *0$'
+    expect_match summary '^  free  *[0-9]*  *0  *0  *0 *$'
+    expect_match summary '^  snapshot reads  *0 by malloc, [0-9]* by free$'
+    expect_match summary '^  static reads  *1[0-9]\{3\} by malloc, 0 by free$'
+    [ $shape = 1 ] || expect_match summary '^  policy lookups  *1[0-9]\{3\}$'
+    [ $shape = 0 ] || expect_match summary '^  policy lookups  *0$'
+done
+try "$hakmem" run --set alloc_gate_shape=0 --set tiny_profile=off --stats=summary -- "$leaking"
+expect_match summary '^  malloc  *0  *0  *0  *0  *1[0-9]\{3\}$'
+
+# One variable takes a profile of the memo's back, or one of its gates.
+front_of() {
+    try env HAKMEM_PROFILE=BASELINE "$@" "$hakmem" run --stats=summary -- "$leaking"
+    if grep -q 'policy lookups' summary; then echo gated; else echo fused; fi
+}
+[ "$(front_of)" = gated ] || fault "BASELINE isn't on the gated front"
+[ "$(front_of HAKMEM_PROFILE=default)" = fused ] || fault "the profile wasn't taken back"
+[ "$(front_of HAKMEM_ALLOC_GATE_SHAPE=fused)" = gated ] || fault "one gate of four took all back"
+[ "$(front_of HAKMEM_ALLOC_GATE_SHAPE=fused HAKMEM_ALLOC_ROUTE_SHAPE=fused \
+    HAKMEM_TINY_STATIC_ROUTE=fused HAKMEM_FREE_STATIC_ROUTE=fused)" = fused ] ||
+    fault "all four gates didn't take the front back"
+
 # A file that the user named is kept, and older lines in it are not taken for new ones.
 echo '{"pid": 1, "live_bytes": 1}' >kept
 try env HAKMEM_STATS="$work/kept" "$hakmem" run --stats=summary -- "$leaking"

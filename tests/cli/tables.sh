@@ -7,7 +7,7 @@
 . "$(dirname "$0")/cli_check.sh"
 policy=$2
 
-gates=$(sed -n 's/^GATE_.*"\(HAKMEM_[A-Z_]*\)".*/\1/p' "$policy/gates.def")
+gates=$(sed -n 's/^GATE_.*"\(HAKMEM_[A-Z0-9_]*\)".*/\1/p' "$policy/gates.def")
 profiles=$(sed -n 's/^PROFILE("\([^"]*\)".*/\1/p' "$policy/profiles.def")
 [ "$(echo "$gates" | wc -l)" -ge 10 ] || fault "the gates could not be read from gates.def"
 [ "$(echo "$profiles" | wc -l)" -ge 3 ] || fault "the profiles could not be read"

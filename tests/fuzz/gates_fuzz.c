@@ -3,8 +3,11 @@
 // SPDX-License-Identifier: MIT
 #include "policy/gates.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
@@ -45,7 +48,22 @@ static void set_one_gate(enum gate_id id, const char *text)
                    gate_table[id].type == GATE_TYPE_BOOL ? sizeof(bool) : sizeof(unsigned)) == 0);
 }
 
-// The first byte picks the gate; the rest is its text, and also a whole environment variable.
+// Any bytes may stand in a profile's file.
+static void read_as_profile(const uint8_t *data, size_t bytes)
+{
+    static struct gates values;
+    char setting[64];
+    size_t problem_count = 0;
+    int file = memfd_create("profile", MFD_CLOEXEC);
+    require(file >= 0 && write(file, data, bytes) == (ssize_t)bytes);
+    (void)snprintf(setting, sizeof(setting), "HAKMEM_PROFILE=/proc/self/fd/%d", file);
+    gates_read(&values, (char *const[]){setting, NULL}, count_problem, &problem_count);
+    require(values.profile[0] == '/' && problem_count <= bytes);
+    (void)close(file);
+}
+
+// The first byte picks the gate; the rest is its text, a whole environment variable, and the text of a
+// profile's file.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     static struct gates values;
@@ -62,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     size_t problem_count = 0;
     gates_read(&values, (char *const[]){text, name, NULL}, count_problem, &problem_count);
     require(problem_count <= 4);
+    read_as_profile(data + 1, bytes - 1);
     (void)gate_nearest(name);
     (void)profile_nearest(text);
     free(text);

@@ -22,14 +22,17 @@ chmod 755 privileged
 
 in_force() {
     try setpriv --reuid 65534 --clear-groups env HAKMEM_DIRTY_LIMIT=1MiB HAKMEM_VERBOSE=1 \
-        HAKMEM_NONSENSE=1 HAKMEM_STATS="$work/shared/figures" ./privileged HAKMEM_DIRTY_LIMIT
+        HAKMEM_NONSENSE=1 HAKMEM_PROFILE="$work/profile" HAKMEM_STATS="$work/shared/figures" ./privileged HAKMEM_DIRTY_LIMIT HAKMEM_DIRTY_SHARE
     expect_status 0
 }
 mkdir -m 777 shared
+echo HAKMEM_DIRTY_SHARE=77 >profile
+chmod 644 profile
 
 # Without rights to gain, the settings count: that is what the rest is compared with.
 in_force
 expect_line out HAKMEM_DIRTY_LIMIT=1MiB
+expect_line out HAKMEM_DIRTY_SHARE=77
 expect_match err HAKMEM_NONSENSE
 [ -s shared/figures ] || fault "no figures were written"
 rm shared/figures
@@ -37,6 +40,7 @@ rm shared/figures
 chmod u+s privileged
 in_force
 expect_line out HAKMEM_DIRTY_LIMIT=8MiB
+expect_line out HAKMEM_DIRTY_SHARE=12
 expect_empty err
 [ ! -e shared/figures ] || fault "figures were written with the rights of another user"
 finish

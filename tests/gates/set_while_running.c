@@ -32,6 +32,29 @@ static void a_bad_value_changes_nothing(void)
     expect_gate("HAKMEM_DIRTY_SHARE", "0");
 }
 
+// A band goes to another backend and back while its blocks are out.
+static void a_route_changes_under_a_program(void)
+{
+    void *blocks[3];
+    static const char *const switches[] = {"off", "on", "off"};
+    EXPECT(hak_ctl_set("HAKMEM_MID_V3_CLASSES", "0x60") == 0);
+    expect_gate("HAKMEM_MID_V3_CLASSES", "0x60");
+    for (int i = 0; i < 3; i++) {
+        EXPECT(hak_ctl_set("HAKMEM_MID_V3_ENABLED", switches[i]) == 0);
+        expect_gate("HAKMEM_MID_V3_ENABLED", switches[i]);
+        blocks[i] = hak_malloc(400);
+        memset(blocks[i], i, 400);
+    }
+    for (int i = 0; i < 3; i++) {
+        EXPECT(((char *)blocks[i])[399] == i);
+        hak_free(blocks[i]);
+    }
+    EXPECT(hak_ctl_set("HAKMEM_MID_V3_CLASSES", "0x100") == EINVAL);
+    EXPECT(hak_ctl_set("HAKMEM_MID_V3_ENABLED", "2") == EINVAL);
+    expect_gate("HAKMEM_MID_V3_CLASSES", "0x60");
+    expect_gate("HAKMEM_MID_V3_ENABLED", "off");
+}
+
 static void a_gate_of_the_start_stays(void)
 {
     expect_gate("HAKMEM_BIN_BYTES", "64KiB");
@@ -68,6 +91,7 @@ int main(void)
 {
     a_live_gate_takes_a_good_value();
     a_bad_value_changes_nothing();
+    a_route_changes_under_a_program();
     a_gate_of_the_start_stays();
     an_unknown_gate_is_told();
     a_value_that_does_not_fit_is_told();

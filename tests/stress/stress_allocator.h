@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 // The ways to ask for an aligned block.
 enum aligned_kind {
@@ -38,6 +39,9 @@ void stress_batch_free(void **blocks, size_t count);
 // Empties the caller's stock of free blocks; returns free memory to the system.
 void stress_thread_flush(void);
 void stress_trim(void);
+
+// Sets one of the gates of the backends to a value, both drawn from `number`.  False where there are none.
+bool stress_change_route(uint64_t number);
 
 // The live blocks by the allocator's own count, or false where it cannot say it exactly.
 bool stress_live_blocks(size_t *count);

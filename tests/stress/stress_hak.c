@@ -4,6 +4,7 @@
 
 #include "hakmem.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 const char *const stress_allocator_name = "hak_* functions";
@@ -79,6 +80,25 @@ void stress_thread_flush(void)
 void stress_trim(void)
 {
     (void)hak_trim(0);
+}
+
+bool stress_change_route(uint64_t number)
+{
+    static const char *const switches[] = {"HAKMEM_MID_V3_ENABLED", "HAKMEM_TINY_C7_ULTRA_ENABLED",
+                                           "HAKMEM_TINY_C6_ULTRA_ENABLED",
+                                           "HAKMEM_SMALL_HEAP_V7_ENABLED"};
+    static const char *const masks[] = {"HAKMEM_MID_V3_CLASSES", "HAKMEM_SMALL_HEAP_V7_CLASSES"};
+    enum {
+        SWITCH_COUNT = sizeof switches / sizeof switches[0],
+        MASK_COUNT = sizeof masks / sizeof masks[0],
+    };
+    char value[8];
+    size_t index = number % (SWITCH_COUNT + MASK_COUNT);
+    if (index < SWITCH_COUNT) {
+        return hak_ctl_set(switches[index], (number >> 8) % 3 == 0 ? "off" : "on") == 0;
+    }
+    (void)snprintf(value, sizeof value, "0x%x", (unsigned)(number >> 8) & 0xff);
+    return hak_ctl_set(masks[index - SWITCH_COUNT], value) == 0;
 }
 
 bool stress_live_blocks(size_t *count)

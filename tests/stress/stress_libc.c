@@ -128,6 +128,12 @@ void stress_trim(void)
     (void)malloc_trim(0);
 }
 
+bool stress_change_route(uint64_t number)
+{
+    (void)number;
+    return false;
+}
+
 bool stress_live_blocks(size_t *count)
 {
     (void)count;

@@ -5,6 +5,7 @@
 //   --threads LIST   thread counts, each run in turn (default 1,2,4,8,16)
 //   --seconds N      the time for all of them together (default 10)
 //   --ops N          instead: that many operations a thread
+//   --change-routes  the backends of the bands change all the time meanwhile
 //   --seed N         replay a run (default: from the clock); the seed is printed first
 #include "process_memory.h"
 #include "shadow_model.h"
@@ -31,6 +32,7 @@ struct options {
     size_t seconds;
     size_t thread_counts[RUN_MOST];
     size_t run_count;
+    bool changes_routes;
 };
 
 _Noreturn static void complain(const char *option, const char *value)
@@ -68,11 +70,9 @@ static void parse_thread_counts(struct options *options, const char *text)
 static struct options parse_options(int argc, char **argv)
 {
     static const struct option known[] = {
-        {"threads", required_argument, NULL, 't'},
-        {"seconds", required_argument, NULL, 's'},
-        {"ops", required_argument, NULL, 'o'},
-        {"seed", required_argument, NULL, 'r'},
-        {NULL, 0, NULL, 0},
+        {"threads", required_argument, NULL, 't'}, {"seconds", required_argument, NULL, 's'},
+        {"ops", required_argument, NULL, 'o'},     {"change-routes", no_argument, NULL, 'c'},
+        {"seed", required_argument, NULL, 'r'},    {NULL, 0, NULL, 0},
     };
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
@@ -91,6 +91,9 @@ static struct options parse_options(int argc, char **argv)
         case 'o':
             options.op_limit = parse_number("ops", optarg);
             break;
+        case 'c':
+            options.changes_routes = true;
+            break;
         case 'r':
             options.seed = parse_number("seed", optarg);
             break;
@@ -108,15 +111,19 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static void await_lanes(struct stress_run *run, uint64_t run_ms)
+static void await_lanes(struct stress_run *run, uint64_t run_ms, bool changes_routes)
 {
+    struct random_stream random = {.state = run->seed};
     uint64_t end_ms = now_ms() + run_ms;
     // Pairs with the release in run_generation.
     while (atomic_load_explicit(&run->ended_count, memory_order_acquire) < run->lane_count) {
         if (run->op_limit == UINT64_MAX && now_ms() >= end_ms) {
             atomic_store_explicit(&run->stop, true, memory_order_relaxed);
         }
-        sleep_ms(POLL_MS);
+        if (changes_routes && !stress_change_route(random_next(&random))) {
+            complain("change-routes", stress_allocator_name);
+        }
+        sleep_ms(changes_routes ? 1 : POLL_MS);
     }
 }
 
@@ -176,7 +183,7 @@ static bool run_once(const struct options *options, size_t lane_count)
         run->lanes[i].index = i;
         lane_start(&run->lanes[i]);
     }
-    await_lanes(run, options->seconds * 1000 / options->run_count);
+    await_lanes(run, options->seconds * 1000 / options->run_count, options->changes_routes);
     for (size_t i = 0; i < lane_count; i++) {
         lane_join(&run->lanes[i]);
     }

@@ -22,7 +22,7 @@ set(HAK_TESTS_FLAGS -O1 -fno-builtin -D_GNU_SOURCE)
 if(NOT TARGET test_support)
   add_library(test_support OBJECT
     ${CMAKE_CURRENT_LIST_DIR}/test_check.c
-    ${CMAKE_CURRENT_LIST_DIR}/preload_check.c ${CMAKE_CURRENT_LIST_DIR}/process_memory.c
+    ${CMAKE_CURRENT_LIST_DIR}/preload_check.c ${CMAKE_CURRENT_LIST_DIR}/process_memory.c ${CMAKE_CURRENT_LIST_DIR}/run_self.c
     ${CMAKE_CURRENT_LIST_DIR}/seccomp_deny.c ${CMAKE_CURRENT_LIST_DIR}/shadow_model.c)
   target_include_directories(test_support PUBLIC ${CMAKE_CURRENT_LIST_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_compile_options(test_support PRIVATE -O2 -D_GNU_SOURCE)
@@ -66,4 +66,19 @@ function(hak_add_test)
   if(test_WILL_FAIL)
     set_tests_properties(${test_NAME} PROPERTIES WILL_FAIL ON)
   endif()
+endfunction()
+
+# hak_add_backend_tests(NAME name [EXCEPT backend] ...): the test once for each backend other than the
+# default.
+include(${CMAKE_CURRENT_LIST_DIR}/backends.cmake)
+function(hak_add_backend_tests)
+  cmake_parse_arguments(test "" "NAME;EXCEPT" "ENVIRONMENT" ${ARGN})
+  foreach(variant IN LISTS HAK_BACKEND_VARIANTS)
+    string(REPLACE " " ";" settings "${variant}")
+    list(POP_FRONT settings backend)
+    if(NOT backend STREQUAL "${test_EXCEPT}")
+      hak_add_test(NAME ${test_NAME}.${backend} ${test_UNPARSED_ARGUMENTS}
+        ENVIRONMENT ${settings} ${test_ENVIRONMENT})
+    endif()
+  endforeach()
 endfunction()

@@ -35,7 +35,7 @@ static void a_block_knows_the_backend_that_its_route_named(void **state)
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         void *block = malloc_slow(size_class_bytes((class_id)cls));
         bool is_pool = cls >= TINY_CLASS_COUNT || route_of((class_id)cls) == ROUTE_POOL_ONLY;
-        assert_int_equal(backend_of(block), is_pool ? BACKEND_POOL : BACKEND_LEGACY);
+        assert_int_equal(backend_of(block), is_pool ? BACKEND_POOL : route_backend((class_id)cls));
         free_fast(block);
     }
 }

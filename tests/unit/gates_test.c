@@ -85,6 +85,9 @@ static void every_row_is_whole_and_its_default_is_in_its_range(void **state)
         char range[GATE_TEXT_BYTES];
         assert_true(gate_format_range((enum gate_id)id, range, sizeof range) < sizeof range);
         assert_true(strlen(range) > 0);
+        // hak_ctl_set stores a number or a bool.
+        assert_true(gate->when != GATE_LIVE ||
+                    (gate->type != GATE_TYPE_CHOICE && gate->type != GATE_TYPE_TEXT));
     }
 }
 
@@ -152,6 +155,31 @@ static void a_count_takes_digits_in_its_range(void **state)
     static const char *const bad[] = {"", "-1", "+1", " 1", "1 ", "1k", "0x10", "1.5"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_false(gate_set(&values, GATE_ID_dirty_share, bad[i], NULL));
+    }
+}
+
+static void a_mask_takes_hexadecimal_and_decimal(void **state)
+{
+    (void)state;
+    struct gates values = gates_default;
+    static const struct {
+        const char *text;
+        const char *written;
+        uint64_t mask;
+    } masks[] = {{"0x40", "0x40", 0x40}, {"64", "0x40", 0x40}, {"0XfF", "0xff", 0xff},
+                 {"0", "0x0", 0},        {"0x0", "0x0", 0},    {"0x00a", "0xa", 10}};
+    for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++) {
+        assert_true(gate_set(&values, GATE_ID_mid_v3_classes, masks[i].text, NULL));
+        assert_int_equal(values.mid_v3_classes, masks[i].mask);
+        assert_value(&values, GATE_ID_mid_v3_classes, masks[i].written);
+    }
+    assert_refused(GATE_ID_mid_v3_classes, "0x100",
+                   "HAKMEM_MID_V3_CLASSES=0x100 is out of range. Give a mask up to 0xff.");
+    assert_refused(GATE_ID_mid_v3_classes, "C6",
+                   "HAKMEM_MID_V3_CLASSES=C6 is not a mask. Give a mask up to 0xff.");
+    static const char *const bad[] = {"", "0x", "x40", "0xg", "-1", "0x10000000000000000", "40h"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_false(gate_set(&values, GATE_ID_mid_v3_classes, bad[i], NULL));
     }
 }
 
@@ -387,6 +415,7 @@ int main(void)
         cmocka_unit_test(what_a_gate_writes_it_reads_back),
         cmocka_unit_test(a_bool_takes_the_usual_words),
         cmocka_unit_test(a_count_takes_digits_in_its_range),
+        cmocka_unit_test(a_mask_takes_hexadecimal_and_decimal),
         cmocka_unit_test(a_size_takes_units_as_powers_of_1024),
         cmocka_unit_test(auto_is_a_word_and_never_a_number),
         cmocka_unit_test(a_choice_takes_only_its_words),

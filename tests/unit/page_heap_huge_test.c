@@ -130,6 +130,87 @@ static void under_the_limit_no_more_is_taken_than_asked_for(void **state)
     page_heap_give(span);
 }
 
+// Chunks taken whole, out of every kind of free span.
+static void a_chunk_is_aligned_huge_and_resident_whatever_it_was(void **state)
+{
+    (void)state;
+    struct span *chunks[6];
+    (void)page_heap_purge(0);
+    for (int round = 0; round < 4; round++) {
+        size_t used_bytes = committed_page_bytes() - page_heap_dirty_bytes();
+        gate_store_live(&gates.huge_pages, round % 2 == 0 ? 1ull << 40 : 1);
+        for (size_t i = 0; i < 6; i++) {
+            chunks[i] = page_heap_take_chunk();
+            assert_non_null(chunks[i]);
+            assert_int_equal(chunks[i]->base % CHUNK_BYTES, 0);
+            assert_int_equal(chunks[i]->unit_count, CHUNK_UNIT_COUNT);
+            assert_int_equal(resident_pages(chunks[i]->base, CHUNK_BYTES), CHUNK_BYTES / 4096);
+            assert_true(page_map_is_huge(chunks[i]->base) || os_huge_page_bytes() != CHUNK_BYTES);
+            for (size_t unit = 0; unit < CHUNK_UNIT_COUNT; unit++) {
+                assert_ptr_equal(span_of(chunks[i]->base + unit * UNIT_BYTES), chunks[i]);
+            }
+            memset((void *)chunks[i]->base, (int)i, CHUNK_BYTES);
+        }
+        assert_int_equal(committed_page_bytes() - page_heap_dirty_bytes(),
+                         used_bytes + 6 * (size_t)CHUNK_BYTES);
+        for (size_t i = 0; i < 6; i++) {
+            assert_true(is_filled_with((void *)chunks[i]->base, (unsigned char)i, CHUNK_BYTES));
+            page_heap_give(chunks[i]);
+        }
+        assert_int_equal(committed_page_bytes() - page_heap_dirty_bytes(), used_bytes);
+        if (round == 1) {
+            (void)page_heap_purge(0);
+        }
+    }
+    gate_store_live(&gates.huge_pages, 1);
+}
+
+// A dirty span of small pages that begins in the middle of a chunk.
+static void what_lies_round_a_chunk_stays_free(void **state)
+{
+    (void)state;
+    gate_store_live(&gates.huge_pages, 0);
+    (void)page_heap_purge(0);
+    struct span *first = page_heap_take(1);
+    struct span *span = NULL;
+    struct span *longer[40];
+    size_t count = 0;
+    do {
+        span = page_heap_take(SLAB_UNITS_MOST);
+        longer[count++] = span;
+    } while (count < 40 && (span->base % CHUNK_BYTES == 0 || page_map_is_huge(span->base)));
+    if (span->base % CHUNK_BYTES != 0 && !page_map_is_huge(span->base)) {
+        uintptr_t base = span->base;
+        memset((void *)base, 1, SLAB_UNITS_MOST * (size_t)UNIT_BYTES);
+        page_heap_give(span);
+        count--;
+        size_t dirty_bytes = page_heap_dirty_bytes();
+        struct span *chunk = page_heap_take_chunk();
+        assert_int_equal(page_heap_dirty_bytes(), dirty_bytes - CHUNK_BYTES);
+        assert_false(page_map_is_huge(chunk->base));  // the gate says never
+        page_heap_give(chunk);
+        assert_int_equal(page_heap_dirty_bytes(), dirty_bytes);
+    }
+    for (size_t i = 0; i < count; i++) {
+        page_heap_give(longer[i]);
+    }
+    page_heap_give(first);
+    gate_store_live(&gates.huge_pages, 1);
+    (void)page_heap_purge(0);
+    assert_int_equal(page_heap_dirty_bytes(), 0);
+}
+
+static void at_the_limit_there_is_no_chunk(void **state)
+{
+    (void)state;
+    (void)page_heap_purge(0);
+    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    budget_add(&budget.limit_bytes, committed_bytes + CHUNK_BYTES - 1);
+    assert_null(page_heap_take_chunk());
+    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes);
+    budget_subtract(&budget.limit_bytes, budget_read(&budget.limit_bytes));
+}
+
 // Windows lose their huge pages one by one, whatever their spans were merged to before.
 static void spans_of_two_windows_stay_apart(void **state)
 {
@@ -162,6 +243,9 @@ int main(void)
         cmocka_unit_test(whole_chunks_go_before_parts_of_others),
         cmocka_unit_test(spans_of_two_windows_stay_apart),
         cmocka_unit_test(a_chunk_of_which_a_part_is_purged_is_huge_no_longer),
+        cmocka_unit_test(a_chunk_is_aligned_huge_and_resident_whatever_it_was),
+        cmocka_unit_test(what_lies_round_a_chunk_stays_free),
+        cmocka_unit_test(at_the_limit_there_is_no_chunk),
         cmocka_unit_test(under_the_limit_no_more_is_taken_than_asked_for),
     };
     return cmocka_run_group_tests(tests, start_huge, NULL);

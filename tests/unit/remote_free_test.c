@@ -52,7 +52,7 @@ static int end_worker(void **state)
 
 static void need_own_slabs(void)
 {
-    if (route_of(CLASS_48) == ROUTE_POOL_ONLY) {
+    if (!route_has_bins(CLASS_48)) {
         skip();
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "../support/random_stream.h"
 #include "backend/backend.h"
+#include "backend/backend_purge.h"
 #include "backend/slab_purge.h"
 #include "base/bit_runs.h"
 #include "base/bits.h"
@@ -35,7 +36,7 @@ static int start_empty(void **state)
 static int release_all(void **state)
 {
     (void)state;
-    (void)slab_purge(&owner);  // forgets what it has counted of emptied pages
+    (void)backend_purge(&owner);  // forgets what it has counted of emptied pages
     slab_release_all(&owner);
     return 0;
 }
@@ -85,11 +86,11 @@ static void all_but_the_page_of_the_last_live_block_goes_back(void **state)
     backend_flush(&owner, blocks, CAPACITY / 2);
     backend_flush(&owner, blocks + CAPACITY / 2 + 1, CAPACITY / 2 - 1);
     size_t expected_bytes = UNIT_BYTES - granule_bytes(slab);
-    assert_int_equal(slab_purge(&owner), expected_bytes);
+    assert_int_equal(backend_purge(&owner), expected_bytes);
     assert_int_equal(slab_purged_bytes(slab), expected_bytes);
     assert_int_equal(committed_page_bytes(), committed_bytes - expected_bytes);
     assert_true(is_filled_with(live, DIRT, 64));
-    assert_int_equal(slab_purge(&owner), 0);
+    assert_int_equal(backend_purge(&owner), 0);
 }
 
 static void purged_pages_read_zero_and_count_again_when_used(void **state)
@@ -98,7 +99,7 @@ static void purged_pages_read_zero_and_count_again_when_used(void **state)
     struct slab *slab = add_full_slab(CLASS_64);
     size_t committed_bytes = committed_page_bytes();
     backend_flush(&owner, blocks, CAPACITY - 1);
-    size_t purged_bytes = slab_purge(&owner);
+    size_t purged_bytes = backend_purge(&owner);
     size_t expected_bytes = committed_bytes - purged_bytes;
     size_t blocks_per_granule = granule_bytes(slab) / 64;
     for (size_t i = 0; i < purged_bytes / 64; i++) {
@@ -122,7 +123,7 @@ static void blocks_over_a_page_border_keep_both_pages(void **state)
     uint64_t kept = bits_between(start >> shift, (start + 6144 - 1) >> shift);
     backend_flush(&owner, blocks, live);
     backend_flush(&owner, blocks + live + 1, slab->capacity - live - 1);
-    assert_true(slab_purge(&owner) > 0);
+    assert_true(backend_purge(&owner) > 0);
     assert_int_equal(slab->purged & kept, 0);
     size_t slab_bytes = (size_t)slab->span.unit_count * UNIT_BYTES;
     assert_int_equal(purged_count(slab) + (size_t)__builtin_popcountll(kept), slab_bytes >> shift);
@@ -133,9 +134,9 @@ static void a_full_slab_and_a_little_are_not_worth_a_purge(void **state)
 {
     (void)state;
     (void)add_full_slab(CLASS_64);
-    assert_int_equal(slab_purge(&owner), 0);
+    assert_int_equal(backend_purge(&owner), 0);
     backend_flush(&owner, blocks, 4096 / 64);
-    assert_int_equal(slab_purge(&owner), 0);
+    assert_int_equal(backend_purge(&owner), 0);
 }
 
 static void a_refused_purge_changes_nothing_and_is_tried_again(void **state)
@@ -145,13 +146,13 @@ static void a_refused_purge_changes_nothing_and_is_tried_again(void **state)
     backend_flush(&owner, blocks, CAPACITY - 1);
     size_t committed_bytes = committed_page_bytes();
     os_refusal.is_purge_refused = true;
-    assert_int_equal(slab_purge(&owner), 0);
+    assert_int_equal(backend_purge(&owner), 0);
     assert_int_equal(slab->purged, 0);
     assert_int_equal(slab->pending, 0);
     assert_int_equal(slab->list, SLAB_MOSTLY_FREE);
     assert_int_equal(committed_page_bytes(), committed_bytes);
     os_refusal_end();
-    assert_true(slab_purge(&owner) > 0);
+    assert_true(backend_purge(&owner) > 0);
     assert_true(committed_page_bytes() < committed_bytes);
 }
 
@@ -161,7 +162,7 @@ static void the_limit_holds_for_purged_pages_too(void **state)
     (void)state;
     struct slab *slab = add_full_slab(CLASS_64);
     backend_flush(&owner, blocks, CAPACITY - 1);
-    size_t purged_bytes = slab_purge(&owner);
+    size_t purged_bytes = backend_purge(&owner);
     size_t free_count = slab->free_count;
     void *block = NULL;
     budget_add(&budget.limit_bytes, budget_read(&budget.committed_bytes));
@@ -219,7 +220,7 @@ static void check_resident_blocks(class_id cls)
                             add_slab_used_in_a_quarter(cls, 3)};
     size_t free_count = owner.classes[cls].free_count;
     size_t resident_count = 0;
-    assert_true(slab_purge(&owner) > 0);
+    assert_true(backend_purge(&owner) > 0);
     for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++) {
         assert_int_equal(slab_resident_free_count(slabs[i]), count_resident_free(slabs[i]));
         resident_count += count_resident_free(slabs[i]);
@@ -253,7 +254,7 @@ static void a_purged_slab_that_becomes_empty_is_counted_whole(void **state)
     struct slab *slab = add_full_slab(CLASS_64);
     void *last = blocks[CAPACITY - 1];
     backend_flush(&owner, blocks, CAPACITY - 1);
-    assert_true(slab_purge(&owner) > 0);
+    assert_true(backend_purge(&owner) > 0);
     assert_true(slab->purged != 0);
     backend_flush(&owner, &last, 1);
     assert_int_equal(page_heap_purge(0), UNIT_BYTES);
@@ -312,16 +313,16 @@ static void a_purge_is_due_once_enough_pages_are_empty(void **state)
     (void)state;
     uint64_t saved_limit = gates.dirty_limit;
     gates.dirty_limit = 256 << 10;
-    assert_false(slab_purge_is_due(&owner));
+    assert_false(backend_purge_is_due(&owner));
     size_t slab_count = 0;
-    for (; slab_count < 100 && !slab_purge_is_due(&owner); slab_count++) {
+    for (; slab_count < 100 && !backend_purge_is_due(&owner); slab_count++) {
         (void)add_full_slab(CLASS_64);
-        assert_false(slab_purge_is_due(&owner));
+        assert_false(backend_purge_is_due(&owner));
         backend_flush(&owner, blocks, CAPACITY - 1);
     }
-    bool is_due = slab_purge_is_due(&owner);
-    size_t purged_bytes = slab_purge(&owner);
-    bool is_due_still = slab_purge_is_due(&owner);
+    bool is_due = backend_purge_is_due(&owner);
+    size_t purged_bytes = backend_purge(&owner);
+    bool is_due_still = backend_purge_is_due(&owner);
     gates.dirty_limit = saved_limit;
     assert_true(is_due);
     assert_false(is_due_still);
@@ -341,12 +342,12 @@ static void a_purge_whose_thread_is_gone_is_undone(void **state)
     slab_detach(slab);
     void *block = NULL;
     assert_int_equal(slab_refill(&owner, CLASS_64, &block, 1), 0);
-    assert_int_equal(slab_purge(&owner), 0);
-    slab_purge_forget(&owner);
+    assert_int_equal(backend_purge(&owner), 0);
+    backend_purge_forget(&owner);
     assert_false(owner.is_purging);
     assert_int_equal(slab->pending, 0);
     assert_int_equal(slab_refill(&owner, CLASS_64, &block, 1), 1);
-    assert_true(slab_purge(&owner) > 0);
+    assert_true(backend_purge(&owner) > 0);
 }
 
 #define PURGE_TEST(name) cmocka_unit_test_setup_teardown(name, start_empty, release_all)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "../support/random_stream.h"
 #include "backend/backend.h"
+#include "backend/backend_purge.h"
 #include "backend/slab.h"
 #include "backend/slab_purge.h"
 #include "stats/budget.h"
@@ -107,7 +108,7 @@ static void play(class_id cls)
             give_some();
         }
         if (random_below(&model.random, 10) == 0) {
-            (void)slab_purge(&owner);
+            (void)backend_purge(&owner);
         }
         assert_sums();
     }

@@ -227,7 +227,7 @@ static void a_pointer_into_a_block_ends_the_process(void **state)
 
 static void die_unknown(void *pointer)
 {
-    slab_die_unknown(pointer);
+    backend_die_unknown(pointer);
 }
 
 static void a_block_of_a_slab_that_is_gone_is_told_as_freed_twice(void **state)

@@ -11,6 +11,10 @@
 
 #include <cmocka.h>
 
+enum {
+    UNIT_SKIPPED = 77
+};  // the exit status of a program that can't test anything under the gates in force
+
 typedef void unit_body(void *argument);
 
 // Runs body(argument) in a forked child.  It must abort after writing the line `line` (without its
