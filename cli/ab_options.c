@@ -63,7 +63,7 @@ static const char help[] =
     "  --all-gates            try every gate\n"
     "  --profile NAME         both sides start from this profile\n"
     "  --workload mixed       the standard run, in place of a program\n"
-    "  --measure WHAT         throughput, time, cpu, rss, faults, or NAME=regex with the\n"
+    "  --measure WHAT         throughput, time, cpu, rss, faults, or NAME=regex, its\n"
     "                         figure in parentheses; --lower-is-better for a cost\n"
     "  --runs N               rounds of A, B and A again (10)\n"
     "  --until-decided        go on until there is a verdict, up to --most N (100)\n"
