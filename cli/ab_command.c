@@ -5,10 +5,10 @@
 #include "ab_options.h"
 #include "ab_output.h"
 #include "ab_plot.h"
-#include "ab_progress.h"
 #include "ab_promote.h"
 #include "ab_report.h"
 #include "ab_sides.h"
+#include "experiment_progress.h"
 #include "gnuplot.h"
 #include "library.h"
 #include "probe.h"
@@ -67,7 +67,8 @@ static void plan_looks(const struct ab_report *report, struct abtest_looks *look
 }
 
 static bool run_comparison(struct ab_report *report, struct ab_comparison *comparison,
-                           const struct experiment_proof *proof, struct ab_progress *progress)
+                           const struct experiment_proof *proof,
+                           struct experiment_progress *progress)
 {
     struct abtest_looks looks;
     struct experiment experiment = {
@@ -78,11 +79,12 @@ static bool run_comparison(struct ab_report *report, struct ab_comparison *compa
         .seed = report->options->common.seed,
         .sides = comparison->sides,
         .side_count = AB_SIDE_COUNT,
-        .progress = ab_progress_show,
+        .progress = experiment_progress_show,
         .context = progress,
     };
     plan_looks(report, &looks);
     progress->round_count = looks.pairs[looks.count - 1];
+    progress->run_count = report->comparison_count * progress->round_count * AB_SIDE_COUNT;
     bool is_good = experiment_warm_up(&experiment);
     for (size_t i = 0; is_good && i < looks.count; i++) {
         is_good = experiment_run_rounds(&experiment, looks.pairs[i]);
@@ -101,13 +103,17 @@ static bool run_comparison(struct ab_report *report, struct ab_comparison *compa
 
 static bool run_all(struct ab_report *report, const struct experiment_proof *proof)
 {
-    struct ab_progress progress = {.comparison_count = report->comparison_count};
+    char stage[64] = "";
+    struct experiment_progress progress = {.stage = stage, .ratio_side = AB_SIDE_B};
     bool is_good = true;
-    ab_progress_start(&progress, report->options->common.shows_progress);
+    experiment_progress_start(&progress, report->options->common.shows_progress);
     for (size_t i = 0; is_good && i < report->comparison_count; i++) {
-        progress.comparison_index = i;
+        if (report->comparison_count > 1) {
+            (void)snprintf(stage, sizeof stage, "comparison %zu of %zu, ", i + 1,
+                           report->comparison_count);
+        }
         is_good = run_comparison(report, &report->comparisons[i], proof, &progress);
-        ab_progress_end(&progress);
+        experiment_progress_end(&progress);
     }
     return is_good;
 }

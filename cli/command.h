@@ -15,6 +15,7 @@ enum {
 // Each gets the words from its own name on and returns an exit status.
 int run_command(int argc, char **argv);
 int ab_command(int argc, char **argv);
+int compare_command(int argc, char **argv);
 int version_command(int argc, char **argv);
 int gates_command(int argc, char **argv);
 int profiles_command(int argc, char **argv);

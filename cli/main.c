@@ -20,6 +20,7 @@ struct subcommand {
 static const struct subcommand subcommands[] = {
     {"run", "hakmem run", run_command, "run a program with hakmem as its allocator"},
     {"ab", "hakmem ab", ab_command, "tell whether a setting helps a program"},
+    {"compare", "hakmem compare", compare_command, "tell what allocators cost a program"},
     {"doctor", "hakmem doctor", doctor_command, "tell whether hakmem works here and for a program"},
     {"gates", "hakmem gates", gates_command, "list the settings"},
     {"profiles", "hakmem profiles", profiles_command, "list the named sets of settings"},

@@ -22,7 +22,7 @@ bool near_file_find(const char *build_folder, const char *name, char path[PATH_M
         char candidate[PATH_MAX];
         int path_length =
             snprintf(candidate, sizeof candidate, "%s/%s%s/%s", own, ways[i], folders[i], name);
-        if (path_length < PATH_MAX && access(candidate, X_OK) == 0) {
+        if (path_length < PATH_MAX && access(candidate, R_OK) == 0) {
             return realpath(candidate, path) != NULL;
         }
     }

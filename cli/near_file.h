@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 // `build_folder`: where a build tree has it, beside the folder of this command.  False when there is
-// no such file that can be executed.
+// no such file that can be read.
 bool near_file_find(const char *build_folder, const char *name, char path[PATH_MAX]);
 
 #endif
