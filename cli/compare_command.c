@@ -168,18 +168,13 @@ int compare_command(int argc, char **argv)
     struct compare_options options;
     struct experiment_workload workload;
     struct proofs proofs;
-    struct compare_report *report = calloc(1, sizeof *report);
+    struct compare_report report = {.options = &options};
     char library[PATH_MAX];
     char sentence[LIBRARY_SENTENCE_BYTES];
-    if (report == NULL) {
-        talk_say("Memory is out.");
-        return EXIT_TOOL_FAILED;
-    }
-    report->options = &options;
     compare_options_read(argc, argv, &options);
-    int status = experiment_options_find_core(&options.common, &report->core);
+    int status = experiment_options_find_core(&options.common, &report.core);
     if (status == EXIT_SUCCESS) {
-        status = experiment_options_find_program(&options.common, &workload, &report->words);
+        status = experiment_options_find_program(&options.common, &workload, &report.words);
     }
     if (status != EXIT_SUCCESS) {
         return status;
@@ -191,5 +186,5 @@ int compare_command(int argc, char **argv)
     if (!experiment_proof_open(&proofs.heap) || !experiment_witness_open(&proofs.witness)) {
         return EXIT_TOOL_FAILED;
     }
-    return run_experiment(report, &proofs, library);
+    return run_experiment(&report, &proofs, library);
 }

@@ -27,13 +27,18 @@ static void print_head(FILE *out, const struct compare_report *report)
 }
 
 static void print_figures(FILE *out, const struct compare_report *report, size_t measure,
-                          size_t side, const char *name, double like)
+                          size_t side, double like)
 {
+    const struct compare_allocators *allocators = &report->allocators;
+    bool is_again = side == allocators->count;
+    char name[NAME_COLUMNS];
     char mean[MEASURE_TEXT_BYTES];
     char median[MEASURE_TEXT_BYTES];
     struct abtest_summary summary;
     const struct experiment_measure *kind = &report->measures[measure];
     compare_summarize(report, measure, side, &summary);
+    (void)snprintf(name, sizeof name, "%s%s", allocators->list[is_again ? 0 : side].name,
+                   is_again ? " again" : "");
     (void)fprintf(out, "%-16s %10s %10s %7.2f%%", name,
                   experiment_measure_format(kind, summary.mean, like, mean),
                   experiment_measure_format(kind, summary.median, like, median), 100 * summary.cv);
@@ -50,7 +55,6 @@ static void print_ratio(FILE *out, const struct abtest_interval *interval)
 static void print_measure(FILE *out, const struct compare_report *report, size_t measure)
 {
     char title[COMPARE_TITLE_BYTES];
-    char again[NAME_COLUMNS];
     struct abtest_summary first;
     const struct compare_allocators *allocators = &report->allocators;
     const struct abtest_result *any = &report->cells[measure][1].result;
@@ -58,16 +62,15 @@ static void print_measure(FILE *out, const struct compare_report *report, size_t
     (void)fprintf(out, "\n%-16s %10s %10s %8s   against %s\n",
                   compare_title(report, measure, title), "mean", "median", "CV",
                   allocators->list[0].name);
-    print_figures(out, report, measure, 0, allocators->list[0].name, first.mean);
+    print_figures(out, report, measure, 0, first.mean);
     (void)fputc('\n', out);
     for (size_t side = 1; side < allocators->count; side++) {
         const struct compare_cell *cell = &report->cells[measure][side];
-        print_figures(out, report, measure, side, allocators->list[side].name, first.mean);
+        print_figures(out, report, measure, side, first.mean);
         print_ratio(out, &cell->result.interval);
         (void)fprintf(out, "  %s\n", compare_words(cell->finding));
     }
-    (void)snprintf(again, sizeof again, "%s again", allocators->list[0].name);
-    print_figures(out, report, measure, allocators->count, again, first.mean);
+    print_figures(out, report, measure, allocators->count, first.mean);
     print_ratio(out, &any->control);
     (void)fputs(any->is_control_clean ? "  the noise floor\n" : "  differs from itself!\n", out);
 }

@@ -153,16 +153,9 @@ int tune_command(int argc, char **argv)
     struct experiment_proof proof;
     char library[PATH_MAX];
     char sentence[LIBRARY_SENTENCE_BYTES];
-    struct tune_report *report = calloc(1, sizeof *report);
-    if (report == NULL) {
-        talk_say("Memory is out.");
-        return EXIT_TOOL_FAILED;
-    }
-    report->options = &options;
-    report->measure = &measure;
-    report->proof = &proof;
+    struct tune_report report = {.options = &options, .measure = &measure, .proof = &proof};
     tune_options_read(argc, argv, &options);
-    int status = find_parts(report, &measure, &workload);
+    int status = find_parts(&report, &measure, &workload);
     if (status != EXIT_SUCCESS) {
         return status;
     }
@@ -173,10 +166,9 @@ int tune_command(int argc, char **argv)
     if (!experiment_proof_open(&proof)) {
         return EXIT_TOOL_FAILED;
     }
-    report->foundation =
+    report.foundation =
         (struct experiment_foundation){&options.common.variables, library, proof.path};
-    status = run_experiment(report);
+    status = run_experiment(&report);
     experiment_proof_close(&proof);
-    free(report);
     return status;
 }

@@ -77,18 +77,28 @@ static size_t find_worst(const struct stages *stages)
     return worst;
 }
 
-// The worse of two that set the same gate: they can't be combined.  The count when there are none.
-static size_t find_rival(const struct stages *stages)
+// True when a candidate left sets the same gate as this one, and does it better.
+static bool has_better_rival(const struct stages *stages, size_t index)
 {
     const struct tune_candidate *list = stages->report->candidates.list;
     for (size_t i = 0; i < stages->count; i++) {
-        for (size_t other = 0; other < i; other++) {
-            if (strcmp(list[i].gate, list[other].gate) == 0) {
-                return list[i].interval.ratio < list[other].interval.ratio ? i : other;
-            }
+        bool is_better = list[i].interval.ratio > list[index].interval.ratio ||
+                         (list[i].interval.ratio == list[index].interval.ratio && i < index);
+        if (i != index && is_better && strcmp(list[i].gate, list[index].gate) == 0) {
+            return true;
         }
     }
-    return stages->count;
+    return false;
+}
+
+// One that can't be combined with a better one.  The count when there is none.
+static size_t find_beaten(const struct stages *stages)
+{
+    size_t index = 0;
+    while (index < stages->count && !has_better_rival(stages, index)) {
+        index++;
+    }
+    return index;
 }
 
 static int compare_gains(const void *left, const void *right)
@@ -123,12 +133,13 @@ static bool run_stages(struct stages *stages)
         }
         size_t next = is_last ? stages->count : tune_plan_next(stages->count);
         while (stages->count > next) {
-            size_t rival = next == TUNE_FINALISTS ? find_rival(stages) : stages->count;
-            drop(stages, rival < stages->count ? rival : find_worst(stages));
+            size_t beaten = next == TUNE_FINALISTS ? find_beaten(stages) : stages->count;
+            drop(stages, beaten < stages->count ? beaten : find_worst(stages));
         }
     }
-    for (size_t rival = find_rival(stages); rival < stages->count; rival = find_rival(stages)) {
-        drop(stages, rival);
+    for (size_t beaten = find_beaten(stages); beaten < stages->count;
+         beaten = find_beaten(stages)) {
+        drop(stages, beaten);
     }
     return true;
 }
