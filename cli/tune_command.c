@@ -78,20 +78,21 @@ static bool write_profile(const struct tune_report *report)
     return ab_output_commit(&output);
 }
 
+// The profile comes first: whoever reads that it was written can use it.
 static int write_results(const struct tune_report *report)
 {
-    tune_table_print(stdout, report);
+    bool has_result = tune_has_result(report);
     if (report->core != RUN_CORE_ANY && report->thread_count > 1) {
         talk_say("%s has several threads, and they shared core %d. --no-pin lets them use all.",
                  report->words[0], report->core);
     }
-    if (!tune_has_result(report)) {
-        return EXIT_SUCCESS;
-    }
-    if (!write_profile(report)) {
+    if (has_result && !write_profile(report)) {
         return EXIT_TOOL_FAILED;
     }
-    (void)printf("\nIt helps, and is in %s.\n", report->options->output);
+    if (report->options->prints_json) {
+        return tune_json_print(report);
+    }
+    tune_table_print(stdout, report);
     return EXIT_SUCCESS;
 }
 

@@ -17,6 +17,7 @@ enum {
     OPTION_MOST,
     OPTION_OUTPUT,
     OPTION_FORCE,
+    OPTION_JSON,
 
     BUDGET_MOST = 7 * 24 * 3600,
     RUNS_MOST = 1000000,
@@ -29,6 +30,7 @@ static const struct argp_option option_table[] = {
     {"most", OPTION_MOST, "N", 0, NULL, 0},
     {"output", OPTION_OUTPUT, "FILE", 0, NULL, 0},
     {"force", OPTION_FORCE, NULL, 0, NULL, 0},
+    {"json", OPTION_JSON, NULL, 0, NULL, 0},
     {"help", OPTION_HELP, NULL, 0, NULL, 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
@@ -42,6 +44,7 @@ static const char help[] =
     "  --budget SECONDS       about as long as this (without: as all tries take)\n"
     "  --most N               at most so many runs\n"
     "  --output FILE          another file; --force overwrites one\n"
+    "  --json                 one JSON document in place of the table\n"
     "  --workload mixed       the standard run, in place of a program\n"
     "  --core N, --no-pin     run on this core, or on all (without: on the last one)\n"
     "  --env NAME[=V]         hand on a variable that is not one every program needs\n"
@@ -76,6 +79,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_FORCE:
         options->overwrites = true;
+        return 0;
+    case OPTION_JSON:
+        options->prints_json = true;
         return 0;
     case OPTION_HELP:
         (void)fputs(help, stdout);

@@ -17,6 +17,7 @@ struct tune_options {
     size_t most_runs;       // 0: not bounded
     const char *output;
     bool overwrites;
+    bool prints_json;
 };
 
 // Ends the process on wrong usage, having said what is wrong.

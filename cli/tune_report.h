@@ -58,8 +58,11 @@ bool tune_has_result(const struct tune_report *report);
 // The peak memory of the confirming runs, in MiB.
 double tune_peak_mib(const struct tune_report *report, size_t side);
 
-// For people, on a terminal: everything but what was written.
+// For people, on a terminal.
 void tune_table_print(FILE *out, const struct tune_report *report);
+
+// Returns an exit status.
+int tune_json_print(const struct tune_report *report);
 
 // The profile, with the evidence in comments.
 void tune_profile_print(FILE *out, const struct tune_report *report);

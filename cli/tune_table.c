@@ -86,7 +86,9 @@ void tune_table_print(FILE *out, const struct tune_report *report)
     }
     (void)fprintf(out, "\nchosen: %s\n", report->winner.label);
     print_confirmation(out, "", report);
-    if (!tune_has_result(report)) {
+    if (tune_has_result(report)) {
+        (void)fprintf(out, "\nIt helps, and is in %s.\n", report->options->output);
+    } else {
         (void)fprintf(out, "\nNothing helps beyond noise: %s.\nNothing was written.\n",
                       explain_refusal(&report->confirmation.result));
     }

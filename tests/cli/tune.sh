@@ -90,6 +90,16 @@ expect_match hakmem.profile "^# command: hakmem tune --measure 'rate=rate: (\[0-
 expect_match hakmem.profile '^# In 10 fresh pairs, which took no part in the choice: ratio 1\.'
 expect_match hakmem.profile '^#   1\.[01][0-9]* *[0-9]*  shown  *HAKMEM_TINY_PROFILE=full$'
 
+# One JSON document.
+tune --json --output json.profile -- ./one
+for text in '"setting": "HAKMEM_TINY_PROFILE=full"' '"verdict": "GO"' '"written": "json.profile"' '"shown": true'; do
+    expect_match out "$text"
+done
+if command -v python3 >/dev/null; then
+    python3 -m json.tool <out >/dev/null || fault "it is no JSON"
+fi
+[ "$(settings json.profile)" = HAKMEM_TINY_PROFILE=full ] || fault "it has the settings: $(settings json.profile)"
+
 # It is not overwritten unasked.
 cp hakmem.profile before
 try "$hakmem" tune -- ./one
