@@ -22,7 +22,7 @@ enum {
     ABTEST_PAIRS_MOST = 1000,
     ABTEST_RESAMPLES = 9999,  // of the bootstrap, for a verdict that somebody reads
     ABTEST_LOOKS_MOST = 16,
-    ABTEST_SIDES_MOST = 16,
+    ABTEST_SIDES_MOST = 64,
     ABTEST_FAMILY_MOST = 256,
     ABTEST_NEVER = 0,  // no number of runs that anybody would wait for settles it
 };

@@ -5,67 +5,24 @@
 #include "ab_options.h"
 #include "ab_output.h"
 #include "ab_plot.h"
-#include "ab_progress.h"
 #include "ab_promote.h"
 #include "ab_report.h"
 #include "ab_sides.h"
-#include "experiment_workload.h"
+#include "experiment_progress.h"
+#include "gnuplot.h"
 #include "library.h"
 #include "probe.h"
-#include "program_file.h"
 #include "talk.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int choose_measure(const struct ab_options *options, struct experiment_measure *measure)
-{
-    const char *usual = options->workload != NULL ? "throughput" : "time";
-    if (!experiment_measure_read(measure, options->measure != NULL ? options->measure : usual)) {
-        return EXIT_WRONG_USAGE;
-    }
-    if (options->lower_is_better) {
-        measure->lower_is_better = true;
-    }
-    return EXIT_SUCCESS;
-}
-
-static int choose_core(const struct ab_options *options, int *core)
-{
-    *core = RUN_CORE_ANY;
-    if (!options->is_pinned) {
-        return EXIT_SUCCESS;
-    }
-    *core = options->core != AB_CORE_CHOSEN ? options->core : experiment_choose_core();
-    if (!experiment_has_core(*core)) {
-        talk_say("--core %d is not a core that this process may run on.", *core);
-        return EXIT_WRONG_USAGE;
-    }
-    return EXIT_SUCCESS;
-}
-
-static bool can_preload_into(const char *program)
-{
-    struct program_file file;
-    int error = program_file_resolve(program, &file);
-    if (error == ENOENT) {
-        talk_say("%s was not found.", program);
-        return false;
-    }
-    if (error == 0 && program_file_obstacle(&file) != NULL) {
-        talk_say("%s runs without hakmem: %s.", file.path, program_file_obstacle(&file));
-        return false;
-    }
-    return true;
-}
 
 // Everything that would fail at the end is looked at before time is spent.
 static bool can_write_results(const struct ab_options *options)
 {
     if (options->plot_path != NULL &&
-        (!ab_plot_is_possible() || !ab_output_can_write(options->plot_path))) {
+        (!gnuplot_is_there() || !ab_output_can_write(options->plot_path))) {
         return false;
     }
     if (options->record_path != NULL && !ab_output_can_write(options->record_path)) {
@@ -110,7 +67,8 @@ static void plan_looks(const struct ab_report *report, struct abtest_looks *look
 }
 
 static bool run_comparison(struct ab_report *report, struct ab_comparison *comparison,
-                           const struct experiment_proof *proof, struct ab_progress *progress)
+                           const struct experiment_proof *proof,
+                           struct experiment_progress *progress)
 {
     struct abtest_looks looks;
     struct experiment experiment = {
@@ -118,14 +76,15 @@ static bool run_comparison(struct ab_report *report, struct ab_comparison *compa
         .measure = report->measure,
         .proof = proof,
         .core = report->core,
-        .seed = report->options->seed,
+        .seed = report->options->common.seed,
         .sides = comparison->sides,
         .side_count = AB_SIDE_COUNT,
-        .progress = ab_progress_show,
+        .progress = experiment_progress_show,
         .context = progress,
     };
     plan_looks(report, &looks);
     progress->round_count = looks.pairs[looks.count - 1];
+    progress->run_count = report->comparison_count * progress->round_count * AB_SIDE_COUNT;
     bool is_good = experiment_warm_up(&experiment);
     for (size_t i = 0; is_good && i < looks.count; i++) {
         is_good = experiment_run_rounds(&experiment, looks.pairs[i]);
@@ -144,13 +103,17 @@ static bool run_comparison(struct ab_report *report, struct ab_comparison *compa
 
 static bool run_all(struct ab_report *report, const struct experiment_proof *proof)
 {
-    struct ab_progress progress = {.comparison_count = report->comparison_count};
+    char stage[64] = "";
+    struct experiment_progress progress = {.stage = stage, .ratio_side = AB_SIDE_B};
     bool is_good = true;
-    ab_progress_start(&progress, report->options->shows_progress);
+    experiment_progress_start(&progress, report->options->common.shows_progress);
     for (size_t i = 0; is_good && i < report->comparison_count; i++) {
-        progress.comparison_index = i;
+        if (report->comparison_count > 1) {
+            (void)snprintf(stage, sizeof stage, "comparison %zu of %zu, ", i + 1,
+                           report->comparison_count);
+        }
         is_good = run_comparison(report, &report->comparisons[i], proof, &progress);
-        ab_progress_end(&progress);
+        experiment_progress_end(&progress);
     }
     return is_good;
 }
@@ -191,7 +154,7 @@ static int run_experiment(struct ab_report *report, const struct experiment_proo
                           const char *library)
 {
     struct probe_result probe;
-    if (!can_preload_into(report->words[0]) || !can_write_results(report->options)) {
+    if (!experiment_options_can_preload(report->words[0]) || !can_write_results(report->options)) {
         return EXIT_TOOL_FAILED;
     }
     if (!probe_run(library, &probe)) {
@@ -207,17 +170,6 @@ static int run_experiment(struct ab_report *report, const struct experiment_proo
     return write_results(report);
 }
 
-static int find_program(const struct ab_options *options, struct experiment_workload *workload,
-                        struct ab_report *report)
-{
-    report->words = options->words;
-    if (options->workload == NULL) {
-        return EXIT_SUCCESS;
-    }
-    report->words = workload->words;
-    return experiment_workload_find(options->workload, workload);
-}
-
 int ab_command(int argc, char **argv)
 {
     struct ab_options options;
@@ -229,9 +181,13 @@ int ab_command(int argc, char **argv)
     char sentence[LIBRARY_SENTENCE_BYTES];
     ab_options_read(argc, argv, &options);
     bool has_library = library_find(library, sentence);  // before the environment is cleaned
-    int status = choose_measure(&options, &measure);
-    status = status == EXIT_SUCCESS ? choose_core(&options, &report.core) : status;
-    status = status == EXIT_SUCCESS ? find_program(&options, &workload, &report) : status;
+    int status = experiment_options_find_measure(&options.common, options.measure,
+                                                 options.lower_is_better, &measure);
+    status = status == EXIT_SUCCESS ? experiment_options_find_core(&options.common, &report.core)
+                                    : status;
+    status = status == EXIT_SUCCESS
+                 ? experiment_options_find_program(&options.common, &workload, &report.words)
+                 : status;
     if (status != EXIT_SUCCESS) {
         return status;
     }

@@ -95,6 +95,6 @@ int ab_json_print(const struct ab_report *report)
         json_pack("{so ss ss sb ss ss so sI sI so}", "program", program, "measure",
                   report->measure->name, "unit", report->measure->unit, "lower_is_better",
                   report->measure->lower_is_better, "version", report->version, "machine",
-                  report->machine, "core", core, "seed", (json_int_t)report->options->seed, "runs",
-                  (json_int_t)report->run_count, "comparisons", comparisons));
+                  report->machine, "core", core, "seed", (json_int_t)report->options->common.seed,
+                  "runs", (json_int_t)report->run_count, "comparisons", comparisons));
 }

@@ -12,8 +12,9 @@ static void judge(const struct ab_report *report, struct ab_comparison *comparis
         .count = comparison->round_count,
         .lower_is_better = report->measure->lower_is_better,
     };
-    const struct abtest_settings settings = {
-        .error_rate = error_rate, .resamples = ABTEST_RESAMPLES, .seed = report->options->seed};
+    const struct abtest_settings settings = {.error_rate = error_rate,
+                                             .resamples = ABTEST_RESAMPLES,
+                                             .seed = report->options->common.seed};
     comparison->error_rate = error_rate;
     abtest_compare(&samples, &settings, &comparison->result);
 }

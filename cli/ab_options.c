@@ -7,12 +7,9 @@
 #include "policy/gate_text.h"
 
 #include <argp.h>
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum {
     OPTION_A = 'a',
@@ -21,17 +18,11 @@ enum {
     OPTION_GATE = 256,
     OPTION_ALL_GATES,
     OPTION_PROFILE,
-    OPTION_WORKLOAD,
     OPTION_MEASURE,
     OPTION_LOWER,
-    OPTION_ENV,
     OPTION_RUNS,
     OPTION_UNTIL_DECIDED,
     OPTION_MOST,
-    OPTION_CORE,
-    OPTION_NO_PIN,
-    OPTION_PROGRESS,
-    OPTION_SEED,
     OPTION_MARKDOWN,
     OPTION_JSON,
     OPTION_PLOT,
@@ -48,17 +39,11 @@ static const struct argp_option option_table[] = {
     {"gate", OPTION_GATE, "GATE", 0, NULL, 0},
     {"all-gates", OPTION_ALL_GATES, NULL, 0, NULL, 0},
     {"profile", OPTION_PROFILE, "NAME", 0, NULL, 0},
-    {"workload", OPTION_WORKLOAD, "NAME", 0, NULL, 0},
     {"measure", OPTION_MEASURE, "WHAT", 0, NULL, 0},
     {"lower-is-better", OPTION_LOWER, NULL, 0, NULL, 0},
-    {"env", OPTION_ENV, "NAME", 0, NULL, 0},
     {"runs", OPTION_RUNS, "N", 0, NULL, 0},
     {"until-decided", OPTION_UNTIL_DECIDED, NULL, 0, NULL, 0},
     {"most", OPTION_MOST, "N", 0, NULL, 0},
-    {"core", OPTION_CORE, "N", 0, NULL, 0},
-    {"no-pin", OPTION_NO_PIN, NULL, 0, NULL, 0},
-    {"progress", OPTION_PROGRESS, NULL, 0, NULL, 0},
-    {"seed", OPTION_SEED, "N", 0, NULL, 0},
     {"markdown", OPTION_MARKDOWN, "FILE", OPTION_ARG_OPTIONAL, NULL, 0},
     {"json", OPTION_JSON, NULL, 0, NULL, 0},
     {"plot", OPTION_PLOT, "FILE", 0, NULL, 0},
@@ -78,8 +63,8 @@ static const char help[] =
     "  --all-gates            try every gate\n"
     "  --profile NAME         both sides start from this profile\n"
     "  --workload mixed       the standard run, in place of a program\n"
-    "  --measure WHAT         throughput, time, cpu, rss, or NAME=regex with a figure\n"
-    "                         in parentheses; --lower-is-better when it is a cost\n"
+    "  --measure WHAT         throughput, time, cpu, rss, faults, or NAME=regex, its\n"
+    "                         figure in parentheses; --lower-is-better for a cost\n"
     "  --runs N               rounds of A, B and A again (10)\n"
     "  --until-decided        go on until there is a verdict, up to --most N (100)\n"
     "  --core N, --no-pin     run on this core, or on all (without: on the last one)\n"
@@ -91,40 +76,8 @@ static const char help[] =
     "\n"
     "A ratio above 1 always means that B is better. See man hakmem, docs/guide/ab.md.\n";
 
-static uint64_t read_number(const char *option, const char *text, uint64_t least, uint64_t most)
-{
-    char *end = NULL;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number < least ||
-        number > most) {
-        experiment_refuse("%s %s is not a number that it takes. Give %llu to %llu.", option, text,
-                          (unsigned long long)least, (unsigned long long)most);
-    }
-    return number;
-}
-
-static uint64_t read_runs(const char *option, const char *text)
-{
-    if (strcmp(text, "1") == 0) {
-        experiment_refuse(
-            "%s 1 says nothing: without a second run nobody knows the noise. Give at least %d, "
-            "better 10.",
-            option, ABTEST_PAIRS_LEAST);
-    }
-    return read_number(option, text, ABTEST_PAIRS_LEAST, ABTEST_PAIRS_MOST);
-}
-
-static void add_word(const char *option, struct ab_list *list, char *word)
-{
-    if (list->count == AB_LIST_MOST) {
-        experiment_refuse("%s: more than %d of them.", option, AB_LIST_MOST);
-    }
-    list->words[list->count++] = word;
-}
-
 // GATE=V,GATE=V
-static void add_settings(const char *option, struct ab_list *list, const char *text)
+static void add_settings(const char *option, struct experiment_list *list, const char *text)
 {
     struct slice rest = slice_of(text);
     do {
@@ -135,7 +88,7 @@ static void add_settings(const char *option, struct ab_list *list, const char *t
                 "%s %.*s is not a setting. Give GATE=value, e.g. %s dirty_limit=16MiB.", option,
                 (int)word.length, word.start, option);
         }
-        add_word(option, list, strndup(word.start, word.length));
+        experiment_options_add(option, list, strndup(word.start, word.length));
     } while (rest.length > 0);
 }
 
@@ -150,16 +103,13 @@ static bool read_side_option(int key, char *argument, struct ab_options *options
         add_settings("--b", &options->b, argument);
         return true;
     case OPTION_GATE:
-        add_word("--gate", &options->gates, argument);
+        experiment_options_add("--gate", &options->gates, argument);
         return true;
     case OPTION_ALL_GATES:
         options->has_all_gates = true;
         return true;
     case OPTION_PROFILE:
         options->profile = argument;
-        return true;
-    case OPTION_ENV:
-        add_word("--env", &options->variables, argument);
         return true;
     default:
         return false;
@@ -169,9 +119,6 @@ static bool read_side_option(int key, char *argument, struct ab_options *options
 static bool read_run_option(int key, const char *argument, struct ab_options *options)
 {
     switch (key) {
-    case OPTION_WORKLOAD:
-        options->workload = argument;
-        return true;
     case OPTION_MEASURE:
         options->measure = argument;
         return true;
@@ -179,22 +126,13 @@ static bool read_run_option(int key, const char *argument, struct ab_options *op
         options->lower_is_better = true;
         return true;
     case OPTION_RUNS:
-        options->rounds = read_runs("--runs", argument);
+        options->rounds = experiment_options_rounds("--runs", argument);
         return true;
     case OPTION_UNTIL_DECIDED:
         options->is_until_decided = true;
         return true;
     case OPTION_MOST:
-        options->most_rounds = read_runs("--most", argument);
-        return true;
-    case OPTION_CORE:
-        options->core = (int)read_number("--core", argument, 0, INT_MAX);
-        return true;
-    case OPTION_NO_PIN:
-        options->is_pinned = false;
-        return true;
-    case OPTION_SEED:
-        options->seed = read_number("--seed", argument, 0, UINT64_MAX);
+        options->most_rounds = experiment_options_rounds("--most", argument);
         return true;
     default:
         return false;
@@ -204,9 +142,6 @@ static bool read_run_option(int key, const char *argument, struct ab_options *op
 static bool read_output_option(int key, const char *argument, struct ab_options *options)
 {
     switch (key) {
-    case OPTION_PROGRESS:
-        options->shows_progress = true;
-        return true;
     case OPTION_MARKDOWN:
         options->prints_record |= argument == NULL;
         options->record_path = argument != NULL ? argument : options->record_path;
@@ -234,9 +169,8 @@ static bool read_output_option(int key, const char *argument, struct ab_options 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct ab_options *options = state->input;
-    if (key == ARGP_KEY_ARG) {
-        options->words = &state->argv[state->next - 1];
-        state->next = state->argc;
+    if (key == ARGP_KEY_INIT) {
+        state->child_inputs[0] = &options->common;
         return 0;
     }
     bool is_known = read_side_option(key, argument, options) ||
@@ -257,21 +191,11 @@ static void check_sides(const struct ab_options *options)
     if (!options->has_b && !tries_gates) {
         experiment_refuse("There is no side B. Give --b GATE=value, --gate GATE, or --all-gates.");
     }
-    if (options->workload == NULL && options->words == NULL) {
-        experiment_refuse(
-            "There is nothing to run. Name a program after --, or give --workload mixed.");
-    }
-    if (options->workload != NULL && options->words != NULL) {
-        experiment_refuse(
-            "--workload and a program after -- are two things to run. Give one of them.");
-    }
 }
 
 static void check_plan(const struct ab_options *options)
 {
-    if (!options->is_pinned && options->core != AB_CORE_CHOSEN) {
-        experiment_refuse("--core and --no-pin contradict each other. Give one of them.");
-    }
+    experiment_options_check(&options->common);
     if (options->is_until_decided && options->rounds < ABTEST_PAIRS_PROVING) {
         experiment_refuse(
             "--until-decided looks first after --runs rounds; fewer than %d prove nothing.",
@@ -308,19 +232,16 @@ static void check_promotion(const struct ab_options *options)
 
 void ab_options_read(int argc, char **argv, struct ab_options *options)
 {
-    const struct argp argp = {.options = option_table, .parser = parse_option};
+    const struct argp_child children[] = {{&experiment_options_argp, 0, NULL, 0},
+                                          {NULL, 0, NULL, 0}};
+    const struct argp argp = {
+        .options = option_table, .parser = parse_option, .children = children};
     *options = (struct ab_options){
-        .argv = argv,
         .rounds = ROUNDS_USUAL,
         .most_rounds = MOST_ROUNDS_USUAL,
-        .is_pinned = true,
-        .core = AB_CORE_CHOSEN,
         .source = ".",
     };
-    // Another order each time, so that its luck isn't repeated; it is told and can be given again.
-    uint32_t random = 0;
-    (void)!getrandom(&random, sizeof random, GRND_NONBLOCK);
-    options->seed = random;
+    experiment_options_start(&options->common, argv);
     if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, options) != 0) {
         exit(EXIT_WRONG_USAGE);
     }

@@ -1,42 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "ab_plot.h"
 
-#include "ab_output.h"
-#include "program_file.h"
-#include "talk.h"
+#include "gnuplot.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum {
     ROW_PIXELS = 640,
     COLUMN_PIXELS = 960,
 };
-
-bool ab_plot_is_possible(void)
-{
-    char path[PATH_MAX];
-    if (!program_file_find("gnuplot", path)) {
-        talk_say("gnuplot was not found, which --plot draws with. Install it (Debian: "
-                 "gnuplot-nox), or leave --plot out.");
-        return false;
-    }
-    return true;
-}
-
-// Inside double quotes gnuplot knows escapes and markup, inside single quotes only the quote itself.
-static void write_quoted(FILE *out, const char *text)
-{
-    (void)fputc('\'', out);
-    for (; *text != '\0'; text++) {
-        (void)fputs(*text == '\'' ? "''" : (char[]){*text, '\0'}, out);
-    }
-    (void)fputc('\'', out);
-}
 
 static void write_data(FILE *out, const struct ab_report *report, size_t index)
 {
@@ -68,19 +41,19 @@ static void write_runs(FILE *out, const struct ab_report *report, size_t index)
     (void)snprintf(label, sizeof label, "%s%s%s", report->measure->name,
                    unit[0] != '\0' ? ", " : "", unit);
     (void)fputs("unset object\nset title ", out);
-    write_quoted(out, index == 0 ? "Every run" : "");
+    gnuplot_write_quoted(out, index == 0 ? "Every run" : "");
     (void)fputs("\nset ylabel ", out);
-    write_quoted(out, label);
+    gnuplot_write_quoted(out, label);
     (void)fprintf(out,
                   "\nplot $runs%zu using 1:2 with points pointtype 7 linecolor 'steelblue' title ",
                   index);
-    write_quoted(out, comparison->texts[AB_SIDE_A]);
+    gnuplot_write_quoted(out, comparison->texts[AB_SIDE_A]);
     (void)fprintf(out, ", $runs%zu using 1:4 with points pointtype 6 linecolor 'steelblue' title ",
                   index);
-    write_quoted(out, "the same again");
+    gnuplot_write_quoted(out, "the same again");
     (void)fprintf(
         out, ", $runs%zu using 1:3 with points pointtype 7 linecolor 'dark-orange' title ", index);
-    write_quoted(out, comparison->texts[AB_SIDE_B]);
+    gnuplot_write_quoted(out, comparison->texts[AB_SIDE_B]);
     (void)fputc('\n', out);
 }
 
@@ -95,7 +68,7 @@ static void write_gains(FILE *out, const struct ab_report *report, size_t index)
                    ab_words_verdict(comparison->result.verdict), interval->ratio,
                    ab_words_level(interval->error_rate, level), interval->low, interval->high);
     (void)fputs("set title ", out);
-    write_quoted(out, title);
+    gnuplot_write_quoted(out, title);
     (void)fputs("\nset ylabel 'B/A, above 1: B is better'\n", out);
     if (is_known) {
         (void)fprintf(out,
@@ -111,11 +84,12 @@ static void write_gains(FILE *out, const struct ab_report *report, size_t index)
         index, interval->ratio);
 }
 
-static void write_script(FILE *out, const struct ab_report *report, const char *path)
+static void write_script(FILE *out, const char *path, const void *context)
 {
+    const struct ab_report *report = context;
     (void)fprintf(out, "set terminal svg size %d,%zu noenhanced background 'white'\nset output ",
                   COLUMN_PIXELS, ROW_PIXELS * report->comparison_count);
-    write_quoted(out, path);
+    gnuplot_write_quoted(out, path);
     (void)fprintf(out,
                   "\nset key outside top center horizontal\nset xlabel 'round'\nset grid\n"
                   "set offsets 0.5, 0.5, graph 0.05, graph 0.05\nset multiplot layout %zu,1\n",
@@ -128,52 +102,7 @@ static void write_script(FILE *out, const struct ab_report *report, const char *
     (void)fputs("unset multiplot\n", out);
 }
 
-static bool run_gnuplot(char *script_path)
-{
-    static char program[] = "gnuplot";
-    char *words[] = {program, script_path, NULL};
-    struct experiment_run run;
-    const struct experiment_launch launch = {
-        .words = words, .environment = environ, .core = RUN_CORE_ANY, .keeps_output = true};
-    if (!experiment_run_start(&launch, &run)) {
-        return false;
-    }
-    bool is_good = run.start_error == 0 && run.wait_status == 0;
-    if (!is_good) {
-        char line[256];
-        experiment_run_last_line(&run, line, sizeof line);
-        talk_say("gnuplot could not draw the plot: %s", line);
-    }
-    experiment_run_drop(&run);
-    return is_good;
-}
-
-// The script lies in memory; gnuplot reads it through this process's descriptor.
-static bool draw(const struct ab_report *report, const char *path)
-{
-    char script_path[64];
-    int file = memfd_create("script", MFD_CLOEXEC);
-    FILE *script = file >= 0 ? fdopen(file, "w") : NULL;
-    if (script == NULL) {
-        talk_say("No file in memory could be made: %s.", strerror(errno));
-        return false;
-    }
-    (void)snprintf(script_path, sizeof script_path, "/proc/%d/fd/%d", (int)getpid(), file);
-    write_script(script, report, path);
-    bool is_drawn = fflush(script) == 0 && run_gnuplot(script_path);
-    (void)fclose(script);
-    return is_drawn;
-}
-
 bool ab_plot_write(const struct ab_report *report, const char *path)
 {
-    struct ab_output output;
-    if (!ab_output_open(&output, path)) {
-        return false;
-    }
-    if (!draw(report, output.temporary)) {
-        ab_output_abandon(&output);
-        return false;
-    }
-    return ab_output_commit(&output);
+    return gnuplot_draw(path, write_script, report);
 }

@@ -43,7 +43,7 @@ static void print_head(FILE *out, const struct ab_report *report)
     (void)fprintf(out,
                   "`\nRounds of A, B and A again, each in a random order and then backwards "
                   "(seed %llu); a warm-up of each thrown away; ",
-                  (unsigned long long)report->options->seed);
+                  (unsigned long long)report->options->common.seed);
     if (report->core == RUN_CORE_ANY) {
         (void)fputs("not pinned. ", out);
     } else {

@@ -2,7 +2,7 @@
 #include "ab_sides.h"
 
 #include "command.h"
-#include "library.h"
+#include "experiment_settings.h"
 #include "policy/gate_text.h"
 #include "policy/gates.h"
 #include "settings.h"
@@ -16,11 +16,9 @@ enum {
     SETTING_BYTES = GATE_TEXT_BYTES + 80,
 };
 
-// What stays the same for all sides.
 struct foundation {
     const struct ab_options *options;
-    const char *library;
-    const char *proof_path;
+    struct experiment_foundation environment;
 };
 
 // Settings of side B in several comparisons.
@@ -29,51 +27,21 @@ struct candidates {
     char *settings[CANDIDATES_MOST];
 };
 
-static const char stats_env[] = "HAKMEM_STATS";
-
-static bool put_settings(const struct foundation *base, const struct ab_list *settings,
-                         const char *last)
+// Of the settings of A or B, and one more or NULL.
+static char **make_environment(const struct foundation *base,
+                               const struct experiment_list *settings, char *last)
 {
-    if (base->options->profile != NULL && !settings_set_profile(base->options->profile)) {
-        return false;
+    char *words[EXPERIMENT_LIST_MOST + 1];
+    size_t count = settings->count;
+    memcpy(words, settings->words, count * sizeof words[0]);
+    if (last != NULL) {
+        words[count++] = last;
     }
-    for (size_t i = 0; i < settings->count; i++) {
-        if (!settings_set_gate(settings->words[i])) {
-            return false;
-        }
-    }
-    if (last != NULL && !settings_set_gate(last)) {
-        return false;
-    }
-    if (getenv(stats_env) != NULL) {
-        talk_say("%s carries the proof that hakmem ran, so it can't be a setting of a side.",
-                 stats_env);
-        return false;
-    }
-    return true;
+    return experiment_settings_make(&base->environment, base->options->profile, words, count);
 }
 
-// The environment of a side, or NULL, having said what is wrong.
-static char **make_environment(const struct foundation *base, const struct ab_list *settings,
-                               const char *last)
-{
-    const struct ab_list *variables = &base->options->variables;
-    char **environment = NULL;
-    experiment_environment_clean(variables->words, variables->count);
-    if (put_settings(base, settings, last)) {
-        bool is_complete = setenv(stats_env, base->proof_path, 1) == 0 &&
-                           (base->library == NULL || library_preload(base->library));
-        environment = is_complete ? experiment_environment_copy() : NULL;
-        if (environment == NULL) {
-            talk_say("The environment cannot be extended: memory is out.");
-        }
-    }
-    experiment_environment_clean(variables->words, variables->count);
-    return environment;
-}
-
-static bool fill_comparison(const struct foundation *base, const struct ab_list *b,
-                            const char *last, struct ab_comparison *comparison)
+static bool fill_comparison(const struct foundation *base, const struct experiment_list *b,
+                            char *last, struct ab_comparison *comparison)
 {
     static const char *const names[AB_SIDE_COUNT] = {"A", "B", "A again"};
     char **environments[AB_SIDE_COUNT] = {NULL};
@@ -172,7 +140,7 @@ static int find_named_gate(const char *name)
     return -1;
 }
 
-static bool add_named_gates(const struct ab_list *named, const struct gates *values,
+static bool add_named_gates(const struct experiment_list *named, const struct gates *values,
                             struct candidates *candidates)
 {
     for (size_t i = 0; i < named->count; i++) {
@@ -224,7 +192,7 @@ static bool find_candidates(const struct foundation *base, struct candidates *ca
 int ab_sides_make(const struct ab_options *options, const char *library, const char *proof_path,
                   struct ab_report *report)
 {
-    const struct foundation base = {options, library, proof_path};
+    const struct foundation base = {options, {&options->common.variables, library, proof_path}};
     struct candidates candidates = {0};
     if (!options->has_b && !find_candidates(&base, &candidates)) {
         return EXIT_WRONG_USAGE;
@@ -240,8 +208,8 @@ int ab_sides_make(const struct ab_options *options, const char *library, const c
         return EXIT_TOOL_FAILED;
     }
     for (size_t i = 0; i < report->comparison_count; i++) {
-        const struct ab_list *b = options->has_b ? &options->b : &options->a;
-        const char *last = options->has_b ? NULL : candidates.settings[i];
+        const struct experiment_list *b = options->has_b ? &options->b : &options->a;
+        char *last = options->has_b ? NULL : candidates.settings[i];
         if (!fill_comparison(&base, b, last, &report->comparisons[i])) {
             return EXIT_WRONG_USAGE;
         }

@@ -1,6 +1,7 @@
 // The words of verdicts.
 // SPDX-License-Identifier: MIT
 #include "ab_report.h"
+#include "shell_words.h"
 
 #include <math.h>
 #include <string.h>
@@ -99,46 +100,13 @@ void ab_words_conclude(const struct ab_comparison *comparison, char sentence[AB_
     }
 }
 
-static void write_word(FILE *out, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-+=.,:/@%";
-    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
-        (void)fputs(word, out);
-        return;
-    }
-    (void)fputc('\'', out);
-    for (; *word != '\0'; word++) {
-        (void)fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, out);
-    }
-    (void)fputc('\'', out);
-}
-
-static void write_words(FILE *out, char *const *words)
-{
-    for (size_t i = 0; words[i] != NULL; i++) {
-        if (i > 0) {
-            (void)fputc(' ', out);
-        }
-        write_word(out, words[i]);
-    }
-}
-
-// Of a workload that comes with hakmem only the name: where it lies says nothing.
 void ab_words_write_program(FILE *out, const struct ab_report *report)
 {
-    if (report->options->workload == NULL) {
-        write_words(out, report->words);
-        return;
-    }
-    (void)fputs(strrchr(report->words[0], '/') + 1, out);
-    (void)fputc(' ', out);
-    write_words(out, report->words + 1);
+    shell_words_write_program(out, report->words, report->options->common.workload);
 }
 
 // argv[0] is already "hakmem ab".
 void ab_words_write_command(FILE *out, const struct ab_report *report)
 {
-    (void)fprintf(out, "%s ", report->options->argv[0]);
-    write_words(out, report->options->argv + 1);
+    shell_words_write_command(out, report->options->common.argv);
 }

@@ -16,6 +16,8 @@ enum {
 int run_command(int argc, char **argv);
 int ab_command(int argc, char **argv);
 int ctl_command(int argc, char **argv);
+int compare_command(int argc, char **argv);
+int tune_command(int argc, char **argv);
 int version_command(int argc, char **argv);
 int gates_command(int argc, char **argv);
 int profiles_command(int argc, char **argv);

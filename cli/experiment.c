@@ -53,19 +53,46 @@ static bool explain_missing_figure(const struct experiment *experiment,
     return false;
 }
 
-static bool take_proof(struct experiment *experiment, const struct experiment_run *run)
+static bool explain_missing_figures(const struct experiment *experiment)
+{
+    talk_say("%s left no figures of a heap, so nothing shows that it ran on hakmem: it left by "
+             "_exit, or does not run on hakmem. `hakmem doctor -- %s` tells which.",
+             experiment->words[0], experiment->words[0]);
+    return false;
+}
+
+static bool take_testimony(const struct experiment *experiment, const struct experiment_side *side)
+{
+    char other[PATH_MAX];
+    switch (experiment_witness_read(experiment->witness, side->object, other)) {
+    case WITNESS_SILENT:
+        talk_say("No process of %s said at its end where its malloc is, so nothing shows that it "
+                 "ran on %s: it left by _exit, or was started without the preload.",
+                 experiment->words[0], side->name);
+        return false;
+    case WITNESS_OTHER:
+        talk_say("A run of %s was meant for %s (%s), but a process of it took its malloc from %s.",
+                 experiment->words[0], side->name, side->object, other);
+        return false;
+    case WITNESS_PROVEN:
+        break;
+    }
+    return true;
+}
+
+// Also counts threads, of any side that tells them.
+static bool take_proof(struct experiment *experiment, const struct experiment_side *side,
+                       const struct experiment_run *run)
 {
     size_t thread_count = 0;
-    if (!experiment_proof_read(experiment->proof, run->pid, &thread_count)) {
-        talk_say("%s left no figures of a heap, so nothing shows that it ran on hakmem: it left by "
-                 "_exit, or does not run on hakmem. `hakmem doctor -- %s` tells which.",
-                 experiment->words[0], experiment->words[0]);
-        return false;
-    }
+    bool has_figures = experiment_proof_read(experiment->proof, run->pid, &thread_count);
     if (thread_count > experiment->thread_count) {
         experiment->thread_count = thread_count;
     }
-    return true;
+    if (side->must_run_hakmem && !has_figures) {
+        return explain_missing_figures(experiment);
+    }
+    return side->object == NULL || take_testimony(experiment, side);
 }
 
 // One run: its figure and what it cost.
@@ -80,11 +107,14 @@ static bool measure(struct experiment *experiment, const struct experiment_side 
         .keeps_output = experiment_measure_needs_output(experiment->measure),
     };
     experiment_proof_clear(experiment->proof);
+    if (side->object != NULL) {
+        experiment_witness_clear(experiment->witness);
+    }
     bool is_good = experiment_run_start(&launch, &run);
     if (is_good && (run.start_error != 0 || run.wait_status != 0)) {
         is_good = explain_failure(experiment, side, &run);
     }
-    is_good = is_good && (!side->must_run_hakmem || take_proof(experiment, &run));
+    is_good = is_good && take_proof(experiment, side, &run);
     if (is_good && !experiment_measure_take(experiment->measure, &run, figure)) {
         is_good = explain_missing_figure(experiment, &run);
     }

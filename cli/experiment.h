@@ -1,5 +1,5 @@
 // Runs of several sides in turns, in rounds: what `hakmem ab` and its relatives measure with.
-// Layer: cli.  Needs: abtest, experiment_measure, experiment_proof, experiment_run, talk.
+// Layer: cli.  Needs: abtest, experiment_measure, experiment_proof, experiment_run, experiment_witness, talk.
 // SPDX-License-Identifier: MIT
 #ifndef HAK_CLI_EXPERIMENT_H
 #define HAK_CLI_EXPERIMENT_H
@@ -8,12 +8,14 @@
 #include "experiment_measure.h"
 #include "experiment_proof.h"
 #include "experiment_run.h"
+#include "experiment_witness.h"
 
 // What is compared: an environment, and the figures of its runs so far, by round.
 struct experiment_side {
     const char *name;
     char **environment;
-    bool must_run_hakmem;  // each run must prove it
+    bool must_run_hakmem;  // each run must prove it by the figures of its heap
+    const char *object;    // where the witness must say that malloc is; NULL: it isn't asked
     double figures[ABTEST_PAIRS_MOST];
     struct experiment_cost costs[ABTEST_PAIRS_MOST];
 };
@@ -22,6 +24,7 @@ struct experiment {
     char **words;  // the program
     const struct experiment_measure *measure;
     const struct experiment_proof *proof;
+    const struct experiment_witness *witness;  // of the sides that have an object
     int core;
     uint64_t seed;  // of the order
     struct experiment_side *sides;

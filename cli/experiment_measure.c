@@ -33,6 +33,7 @@ static const struct {
     {"time", "s", MEASURE_TIME, true},
     {"cpu", "s", MEASURE_CPU, true},
     {"rss", "MiB", MEASURE_RSS, true},
+    {"faults", "", MEASURE_FAULTS, true},
 };
 
 static bool read_plain(struct experiment_measure *measure, const char *text)
@@ -78,10 +79,10 @@ bool experiment_measure_read(struct experiment_measure *measure, const char *tex
         return read_pattern(measure, text, equals);
     }
     if (!read_plain(measure, text)) {
-        talk_say(
-            "--measure %s is not a measure. Give throughput, time, cpu, rss, or NAME=regex with "
-            "the figure in parentheses.",
-            text);
+        talk_say("--measure %s is not a measure. Give throughput, time, cpu, rss, faults, or "
+                 "NAME=regex with "
+                 "the figure in parentheses.",
+                 text);
         return false;
     }
     if (measure->kind == MEASURE_THROUGHPUT) {
@@ -147,27 +148,29 @@ static bool read_printed(const struct experiment_measure *measure, const char *o
     return is_found;
 }
 
+double experiment_measure_cost(const struct experiment_measure *measure,
+                               const struct experiment_cost *cost)
+{
+    switch (measure->kind) {
+    case MEASURE_CPU:
+        return cost->cpu_seconds;
+    case MEASURE_RSS:
+        return cost->peak_mib;
+    case MEASURE_FAULTS:
+        return (double)cost->fault_count;
+    default:
+        return cost->wall_seconds;
+    }
+}
+
 bool experiment_measure_take(const struct experiment_measure *measure,
                              const struct experiment_run *run, double *figure)
 {
-    switch (measure->kind) {
-    case MEASURE_TIME:
-        *figure = run->cost.wall_seconds;
-        break;
-    case MEASURE_CPU:
-        *figure = run->cost.cpu_seconds;
-        break;
-    case MEASURE_RSS:
-        *figure = run->cost.peak_mib;
-        break;
-    case MEASURE_THROUGHPUT:
-    case MEASURE_PATTERN:
-        if (!read_printed(measure, run->output, figure)) {
-            return false;
-        }
-        break;
+    if (experiment_measure_needs_output(measure)) {
+        return read_printed(measure, run->output, figure) && *figure > 0 && isfinite(*figure);
     }
-    return *figure > 0 && isfinite(*figure);
+    *figure = experiment_measure_cost(measure, &run->cost);
+    return *figure > 0;
 }
 
 static size_t choose_scale(const struct experiment_measure *measure, double like)

@@ -14,6 +14,7 @@ enum measure_kind {
     MEASURE_TIME,        // from start to end, in seconds
     MEASURE_CPU,         // user and system time, in seconds
     MEASURE_RSS,         // peak resident memory, in MiB
+    MEASURE_FAULTS,      // page faults
     MEASURE_PATTERN,     // printed: the group of a regular expression
 };
 
@@ -25,12 +26,16 @@ struct experiment_measure {
     regex_t pattern;  // of the kinds that are printed
 };
 
-// Reads throughput, time, cpu, rss, or NAME=regex, an extended regular expression whose first group
+// Reads throughput, time, cpu, rss, faults, or NAME=regex, an extended regular expression whose first group
 // is the figure.  Returns false, having said why, when it is none of these.
 bool experiment_measure_read(struct experiment_measure *measure, const char *text);
 
 // True when the figure comes from what the program prints.
 bool experiment_measure_needs_output(const struct experiment_measure *measure);
+
+// What a run cost, of a measure that doesn't need the output.
+double experiment_measure_cost(const struct experiment_measure *measure,
+                               const struct experiment_cost *cost);
 
 // The figure of a run, which must be above zero: of what was printed, the last match counts.  Returns
 // false when there is none.

@@ -2,12 +2,12 @@
 #include "experiment_workload.h"
 
 #include "command.h"
+#include "near_file.h"
 #include "talk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     ARGUMENTS_MOST = WORKLOAD_WORDS - 2
@@ -25,36 +25,13 @@ enum {
     WORKLOAD_COUNT = sizeof workloads / sizeof workloads[0]
 };
 
-// Seen from the folder of this command: a build tree, an installation, all in one folder.
-static const char *const near_folders[] = {"../bench", HAKMEM_NEAR_LIBEXECDIR, "."};
-
-static bool find_program(const char *program, char path[PATH_MAX])
-{
-    char own[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (length <= 0) {
-        return false;
-    }
-    own[length] = '\0';
-    *strrchr(own, '/') = '\0';
-    for (size_t i = 0; i < sizeof near_folders / sizeof near_folders[0]; i++) {
-        char candidate[PATH_MAX];
-        int path_length =
-            snprintf(candidate, sizeof candidate, "%s/%s/%s", own, near_folders[i], program);
-        if (path_length < PATH_MAX && access(candidate, X_OK) == 0) {
-            return realpath(candidate, path) != NULL;
-        }
-    }
-    return false;
-}
-
 int experiment_workload_find(const char *name, struct experiment_workload *workload)
 {
     for (size_t i = 0; i < WORKLOAD_COUNT; i++) {
         if (strcmp(name, workloads[i].name) != 0) {
             continue;
         }
-        if (!find_program(workloads[i].program, workload->path)) {
+        if (!near_file_find("bench", workloads[i].program, workload->path)) {
             talk_say("%s was not found near this command. Build or install hakmem whole, or name "
                      "the program after --.",
                      workloads[i].program);

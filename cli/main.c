@@ -20,6 +20,8 @@ struct subcommand {
 static const struct subcommand subcommands[] = {
     {"run", "hakmem run", run_command, "run a program with hakmem as its allocator"},
     {"ab", "hakmem ab", ab_command, "tell whether a setting helps a program"},
+    {"compare", "hakmem compare", compare_command, "tell what allocators cost a program"},
+    {"tune", "hakmem tune", tune_command, "look for settings that help a program"},
     {"ctl", "hakmem ctl", ctl_command, "change a setting of a program that is running"},
     {"doctor", "hakmem doctor", doctor_command, "tell whether hakmem works here and for a program"},
     {"gates", "hakmem gates", gates_command, "list the settings"},
@@ -57,9 +59,8 @@ static void print_help(FILE *out)
                 "Examples:\n"
                 "  hakmem run -- sort -u words.txt\n"
                 "  hakmem run --profile lean --stats -- python3 job.py\n"
-                "  hakmem run --set dirty_limit=16MiB -- make\n"
                 "  hakmem ab --a bin_bytes=64KiB --b bin_bytes=256KiB -- python3 job.py\n"
-                "  hakmem ctl 1234 dirty_limit=64MiB\n"
+                "  hakmem compare -- python3 job.py\n"
                 "  hakmem doctor -- /usr/bin/python3\n\n"
                 "Exit status: 0 it ran, 1 hakmem failed, 2 wrong usage; under `run` the program's\n"
                 "own, or 126 and 127 when it could not be started.  See also: man hakmem.\n",

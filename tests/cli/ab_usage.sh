@@ -47,7 +47,7 @@ refuse 2 '--until-decided looks first after --runs rounds; fewer than 6 prove no
     --b bin_bytes=1k --runs 5 --until-decided -- true
 refuse 2 '--most 8 is below the first look, which is after --runs 10 rounds.' \
     --b bin_bytes=1k --until-decided --most 8 -- true
-refuse 2 '--measure speed is not a measure. Give throughput, time, cpu, rss, or NAME=regex with the figure in parentheses.' \
+refuse 2 '--measure speed is not a measure. Give throughput, time, cpu, rss, faults, or NAME=regex with the figure in parentheses.' \
     --b bin_bytes=1k --measure speed -- true
 refuse 2 "--measure n=x has no group; put the figure in parentheses, e.g. 'latency=p99: ([0-9.]+) ms'." \
     --b bin_bytes=1k --measure n=x -- true

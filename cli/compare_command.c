@@ -1,0 +1,190 @@
+// `hakmem compare`: a program on several allocators in turns.
+// SPDX-License-Identifier: MIT
+#include "ab_output.h"
+#include "command.h"
+#include "compare_report.h"
+#include "experiment_environment.h"
+#include "experiment_progress.h"
+#include "gnuplot.h"
+#include "library.h"
+#include "probe.h"
+#include "talk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// The files that prove what ran.
+struct proofs {
+    struct experiment_proof heap;
+    struct experiment_witness witness;
+};
+
+static bool can_write_results(const struct compare_options *options)
+{
+    if (options->plot_path != NULL &&
+        (!gnuplot_is_there() || !ab_output_can_write(options->plot_path))) {
+        return false;
+    }
+    return options->record_path == NULL || ab_output_can_write(options->record_path);
+}
+
+// The figures of hakmem's heap tell the number of threads; the other side of that is that hakmem
+// alone has to write them.
+static char **make_environment(const struct compare_report *report, const struct proofs *proofs,
+                               const struct compare_allocator *allocator)
+{
+    const struct experiment_list *variables = &report->options->common.variables;
+    char **environment = NULL;
+    experiment_environment_clean(variables->words, variables->count);
+    bool is_complete = experiment_witness_preload(
+                           &proofs->witness, allocator->is_preloaded ? allocator->object : NULL) &&
+                       (!allocator->is_hakmem || setenv("HAKMEM_STATS", proofs->heap.path, 1) == 0);
+    environment = is_complete ? experiment_environment_copy() : NULL;
+    experiment_environment_clean(variables->words, variables->count);
+    return environment;
+}
+
+static bool make_sides(struct compare_report *report, const struct proofs *proofs)
+{
+    size_t count = report->allocators.count + 1;
+    char **environments[COMPARE_ALLOCATORS_MOST + 1];
+    report->sides = calloc(count, sizeof *report->sides);
+    bool is_good = report->sides != NULL;
+    for (size_t i = 0; is_good && i < count; i++) {
+        const struct compare_allocator *allocator =
+            &report->allocators.list[i < report->allocators.count ? i : 0];
+        environments[i] = make_environment(report, proofs, allocator);
+        is_good = environments[i] != NULL;
+        report->sides[i].name = allocator->name;
+        report->sides[i].object = allocator->object;
+    }
+    is_good = is_good && experiment_environment_pad(environments, count);
+    for (size_t i = 0; is_good && i < count; i++) {
+        report->sides[i].environment = environments[i];
+    }
+    if (!is_good) {
+        talk_say("The environment cannot be extended: memory is out.");
+    }
+    return is_good;
+}
+
+static bool run_all(struct compare_report *report, const struct proofs *proofs)
+{
+    struct experiment_progress progress = {.stage = "", .round_count = report->options->rounds};
+    struct experiment experiment = {
+        .words = report->words,
+        .measure = &report->measures[0],
+        .proof = &proofs->heap,
+        .witness = &proofs->witness,
+        .core = report->core,
+        .seed = report->options->common.seed,
+        .sides = report->sides,
+        .side_count = report->allocators.count + 1,
+        .progress = experiment_progress_show,
+        .context = &progress,
+    };
+    progress.run_count = progress.round_count * experiment.side_count;
+    (void)experiment_measure_read(&report->measures[0], "time");
+    experiment_progress_start(&progress, report->options->common.shows_progress);
+    bool is_good = experiment_warm_up(&experiment) &&
+                   experiment_run_rounds(&experiment, report->options->rounds);
+    experiment_progress_end(&progress);
+    report->round_count = experiment.round_count;
+    report->run_count = experiment.run_count;
+    report->thread_count = experiment.thread_count;
+    return is_good;
+}
+
+static bool write_record(const struct compare_report *report)
+{
+    struct ab_output output;
+    if (!ab_output_open(&output, report->options->record_path)) {
+        return false;
+    }
+    compare_record_print(output.file, report);
+    return ab_output_commit(&output);
+}
+
+static int write_results(const struct compare_report *report)
+{
+    const struct compare_options *options = report->options;
+    int status = EXIT_SUCCESS;
+    if (options->prints_json) {
+        status = compare_json_print(report);
+    } else if (options->prints_record) {
+        compare_record_print(stdout, report);
+    } else {
+        compare_table_print(stdout, report);
+    }
+    if (report->core != RUN_CORE_ANY && report->thread_count > 1) {
+        talk_say("%s has several threads, and they shared core %d. --no-pin lets them use all.",
+                 report->words[0], report->core);
+    }
+    bool is_good = (options->record_path == NULL || write_record(report)) &&
+                   (options->plot_path == NULL || compare_plot_write(report, options->plot_path));
+    return is_good ? status : EXIT_TOOL_FAILED;
+}
+
+static bool read_version(struct compare_report *report)
+{
+    struct probe_result probe;
+    for (size_t i = 0; i < report->allocators.count; i++) {
+        const struct compare_allocator *allocator = &report->allocators.list[i];
+        if (allocator->is_hakmem && !probe_run(allocator->object, &probe)) {
+            talk_say("%s is not hakmem. `hakmem doctor` tells more.", allocator->object);
+            return false;
+        }
+    }
+    (void)snprintf(report->version, sizeof report->version, "%s", probe.version);
+    return true;
+}
+
+// With the proofs open.
+static int run_experiment(struct compare_report *report, const struct proofs *proofs,
+                          const char *library)
+{
+    const struct compare_options *options = report->options;
+    const struct experiment_list *variables = &options->common.variables;
+    experiment_environment_clean(variables->words, variables->count);
+    int status = compare_allocators_find(options->allocators, library, &proofs->witness,
+                                         &report->allocators);
+    if (status != EXIT_SUCCESS) {
+        return status;
+    }
+    if (!experiment_options_can_preload(report->words[0]) || !can_write_results(options) ||
+        !read_version(report) || !make_sides(report, proofs)) {
+        return EXIT_TOOL_FAILED;
+    }
+    ab_machine_describe(report->machine);
+    if (!run_all(report, proofs)) {
+        return EXIT_TOOL_FAILED;
+    }
+    compare_judge(report);
+    return write_results(report);
+}
+
+int compare_command(int argc, char **argv)
+{
+    struct compare_options options;
+    struct experiment_workload workload;
+    struct proofs proofs;
+    struct compare_report report = {.options = &options};
+    char library[PATH_MAX];
+    char sentence[LIBRARY_SENTENCE_BYTES];
+    compare_options_read(argc, argv, &options);
+    int status = experiment_options_find_core(&options.common, &report.core);
+    if (status == EXIT_SUCCESS) {
+        status = experiment_options_find_program(&options.common, &workload, &report.words);
+    }
+    if (status != EXIT_SUCCESS) {
+        return status;
+    }
+    if (!library_find(library, sentence)) {
+        talk_say("%s", sentence);
+        return EXIT_TOOL_FAILED;
+    }
+    if (!experiment_proof_open(&proofs.heap) || !experiment_witness_open(&proofs.witness)) {
+        return EXIT_TOOL_FAILED;
+    }
+    return run_experiment(&report, &proofs, library);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "compare_options.h"
+
+#include "command.h"
+#include "experiment_refuse.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    OPTION_HELP = 'h',
+    OPTION_ALLOCATORS = 256,
+    OPTION_ROUNDS,
+    OPTION_MARKDOWN,
+    OPTION_JSON,
+    OPTION_PLOT,
+
+    ROUNDS_USUAL = 10,
+};
+
+static const struct argp_option option_table[] = {
+    {"allocators", OPTION_ALLOCATORS, "LIST", 0, NULL, 0},
+    {"rounds", OPTION_ROUNDS, "N", 0, NULL, 0},
+    {"markdown", OPTION_MARKDOWN, "FILE", OPTION_ARG_OPTIONAL, NULL, 0},
+    {"json", OPTION_JSON, NULL, 0, NULL, 0},
+    {"plot", OPTION_PLOT, "FILE", 0, NULL, 0},
+    {"help", OPTION_HELP, NULL, 0, NULL, 0},
+    {NULL, 0, NULL, 0, NULL, 0},
+};
+
+static const char help[] =
+    "Usage: hakmem compare [OPTION...] [-- PROGRAM...]\n"
+    "Runs a program on several allocators in turns, and tells what each costs it.\n"
+    "\n"
+    "  --allocators LIST      of system, hakmem, mimalloc, jemalloc, tcmalloc and\n"
+    "                         NAME=FILE.so, with commas; the first is what the others\n"
+    "                         are compared with; hakmem always takes part (without:\n"
+    "                         all that are installed)\n"
+    "  --rounds N             rounds of all of them and the first again (10)\n"
+    "  --workload mixed       the standard run, in place of a program\n"
+    "  --core N, --no-pin     run on this core, or on all (without: on the last one)\n"
+    "  --env NAME[=V]         hand on a variable that is not one every program needs\n"
+    "  --progress, --seed N   progress off a terminal too; the order of the runs\n"
+    "  --markdown[=FILE]      a record in the form of docs/analysis/\n"
+    "  --json, --plot FILE    one JSON document; an SVG of the ratios, by gnuplot\n"
+    "\n"
+    "Time, CPU, peak memory and page faults are costs: a ratio below 1 is better.\n"
+    "See man hakmem, docs/guide/compare.md.\n";
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct compare_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->common;
+        return 0;
+    case OPTION_ALLOCATORS:
+        options->allocators = argument;
+        return 0;
+    case OPTION_ROUNDS:
+        options->rounds = experiment_options_rounds("--rounds", argument);
+        return 0;
+    case OPTION_MARKDOWN:
+        options->prints_record |= argument == NULL;
+        options->record_path = argument != NULL ? argument : options->record_path;
+        return 0;
+    case OPTION_JSON:
+        options->prints_json = true;
+        return 0;
+    case OPTION_PLOT:
+        options->plot_path = argument;
+        return 0;
+    case OPTION_HELP:
+        (void)fputs(help, stdout);
+        exit(fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_TOOL_FAILED);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+void compare_options_read(int argc, char **argv, struct compare_options *options)
+{
+    const struct argp_child children[] = {{&experiment_options_argp, 0, NULL, 0},
+                                          {NULL, 0, NULL, 0}};
+    const struct argp argp = {
+        .options = option_table, .parser = parse_option, .children = children};
+    *options = (struct compare_options){.rounds = ROUNDS_USUAL};
+    experiment_options_start(&options->common, argv);
+    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, options) != 0) {
+        exit(EXIT_WRONG_USAGE);
+    }
+    experiment_options_check(&options->common);
+    if (options->prints_json && options->prints_record) {
+        experiment_refuse(
+            "--json and --markdown would both go to standard output. Give --markdown=FILE.");
+    }
+}

@@ -1,0 +1,25 @@
+// The command line of `hakmem compare`.
+// Layer: cli.  Needs: experiment_options.
+// SPDX-License-Identifier: MIT
+#ifndef HAK_CLI_COMPARE_OPTIONS_H
+#define HAK_CLI_COMPARE_OPTIONS_H
+
+#include "experiment_options.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct compare_options {
+    struct experiment_options common;
+    const char *allocators;  // NULL: all that are known
+    size_t rounds;
+    const char *record_path;  // NULL: no record in a file
+    const char *plot_path;
+    bool prints_json;
+    bool prints_record;  // instead of the table
+};
+
+// Ends the process on wrong usage, having said what is wrong.
+void compare_options_read(int argc, char **argv, struct compare_options *options);
+
+#endif

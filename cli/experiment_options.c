@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "experiment_options.h"
+
+#include "command.h"
+#include "experiment.h"
+#include "experiment_refuse.h"
+#include "program_file.h"
+#include "talk.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum {
+    OPTION_WORKLOAD = 1024,  // beyond the subcommand's own
+    OPTION_ENV,
+    OPTION_CORE,
+    OPTION_NO_PIN,
+    OPTION_PROGRESS,
+    OPTION_SEED,
+};
+
+static const struct argp_option option_table[] = {
+    {"workload", OPTION_WORKLOAD, "NAME", 0, NULL, 0},
+    {"env", OPTION_ENV, "NAME", 0, NULL, 0},
+    {"core", OPTION_CORE, "N", 0, NULL, 0},
+    {"no-pin", OPTION_NO_PIN, NULL, 0, NULL, 0},
+    {"progress", OPTION_PROGRESS, NULL, 0, NULL, 0},
+    {"seed", OPTION_SEED, "N", 0, NULL, 0},
+    {NULL, 0, NULL, 0, NULL, 0},
+};
+
+uint64_t experiment_options_number(const char *option, const char *text, uint64_t least,
+                                   uint64_t most)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number < least ||
+        number > most) {
+        experiment_refuse("%s %s is not a number that it takes. Give %llu to %llu.", option, text,
+                          (unsigned long long)least, (unsigned long long)most);
+    }
+    return number;
+}
+
+size_t experiment_options_rounds(const char *option, const char *text)
+{
+    if (strcmp(text, "1") == 0) {
+        experiment_refuse(
+            "%s 1 says nothing: without a second run nobody knows the noise. Give at least %d, "
+            "better 10.",
+            option, ABTEST_PAIRS_LEAST);
+    }
+    return experiment_options_number(option, text, ABTEST_PAIRS_LEAST, ABTEST_PAIRS_MOST);
+}
+
+void experiment_options_add(const char *option, struct experiment_list *list, char *word)
+{
+    if (list->count == EXPERIMENT_LIST_MOST) {
+        experiment_refuse("%s: more than %d of them.", option, EXPERIMENT_LIST_MOST);
+    }
+    list->words[list->count++] = word;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct experiment_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_ARG:
+        options->words = &state->argv[state->next - 1];
+        state->next = state->argc;
+        return 0;
+    case OPTION_WORKLOAD:
+        options->workload = argument;
+        return 0;
+    case OPTION_ENV:
+        experiment_options_add("--env", &options->variables, argument);
+        return 0;
+    case OPTION_CORE:
+        options->core = (int)experiment_options_number("--core", argument, 0, INT_MAX);
+        return 0;
+    case OPTION_NO_PIN:
+        options->is_pinned = false;
+        return 0;
+    case OPTION_PROGRESS:
+        options->shows_progress = true;
+        return 0;
+    case OPTION_SEED:
+        options->seed = experiment_options_number("--seed", argument, 0, UINT64_MAX);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp experiment_options_argp = {.options = option_table, .parser = parse_option};
+
+void experiment_options_start(struct experiment_options *options, char **argv)
+{
+    // Another order each time, so that its luck isn't repeated; it is told and can be given again.
+    uint32_t random = 0;
+    (void)!getrandom(&random, sizeof random, GRND_NONBLOCK);
+    *options = (struct experiment_options){
+        .argv = argv, .seed = random, .is_pinned = true, .core = EXPERIMENT_CORE_CHOSEN};
+}
+
+void experiment_options_check(const struct experiment_options *options)
+{
+    if (options->workload == NULL && options->words == NULL) {
+        experiment_refuse(
+            "There is nothing to run. Name a program after --, or give --workload mixed.");
+    }
+    if (options->workload != NULL && options->words != NULL) {
+        experiment_refuse(
+            "--workload and a program after -- are two things to run. Give one of them.");
+    }
+    if (!options->is_pinned && options->core != EXPERIMENT_CORE_CHOSEN) {
+        experiment_refuse("--core and --no-pin contradict each other. Give one of them.");
+    }
+}
+
+int experiment_options_find_core(const struct experiment_options *options, int *core)
+{
+    *core = RUN_CORE_ANY;
+    if (!options->is_pinned) {
+        return EXIT_SUCCESS;
+    }
+    *core = options->core != EXPERIMENT_CORE_CHOSEN ? options->core : experiment_choose_core();
+    if (!experiment_has_core(*core)) {
+        talk_say("--core %d is not a core that this process may run on.", *core);
+        return EXIT_WRONG_USAGE;
+    }
+    return EXIT_SUCCESS;
+}
+
+int experiment_options_find_program(const struct experiment_options *options,
+                                    struct experiment_workload *workload, char ***words)
+{
+    *words = options->words;
+    if (options->workload == NULL) {
+        return EXIT_SUCCESS;
+    }
+    *words = workload->words;
+    return experiment_workload_find(options->workload, workload);
+}
+
+int experiment_options_find_measure(const struct experiment_options *options, const char *text,
+                                    bool lower_is_better, struct experiment_measure *measure)
+{
+    const char *usual = options->workload != NULL ? "throughput" : "time";
+    if (!experiment_measure_read(measure, text != NULL ? text : usual)) {
+        return EXIT_WRONG_USAGE;
+    }
+    if (lower_is_better) {
+        measure->lower_is_better = true;
+    }
+    return EXIT_SUCCESS;
+}
+
+bool experiment_options_can_preload(const char *program)
+{
+    struct program_file file;
+    int error = program_file_resolve(program, &file);
+    if (error == ENOENT) {
+        talk_say("%s was not found.", program);
+        return false;
+    }
+    if (error == 0 && program_file_obstacle(&file) != NULL) {
+        talk_say("%s runs without hakmem: %s.", file.path, program_file_obstacle(&file));
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "gnuplot.h"
+
+#include "ab_output.h"
+#include "experiment_run.h"
+#include "program_file.h"
+#include "talk.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+bool gnuplot_is_there(void)
+{
+    char path[PATH_MAX];
+    if (!program_file_find("gnuplot", path)) {
+        talk_say("gnuplot was not found, which --plot draws with. Install it (Debian: "
+                 "gnuplot-nox), or leave --plot out.");
+        return false;
+    }
+    return true;
+}
+
+// Inside double quotes gnuplot knows escapes and markup, inside single quotes only the quote itself.
+void gnuplot_write_quoted(FILE *out, const char *text)
+{
+    (void)fputc('\'', out);
+    for (; *text != '\0'; text++) {
+        (void)fputs(*text == '\'' ? "''" : (char[]){*text, '\0'}, out);
+    }
+    (void)fputc('\'', out);
+}
+
+static bool run(char *script_path)
+{
+    static char program[] = "gnuplot";
+    char *words[] = {program, script_path, NULL};
+    struct experiment_run run;
+    const struct experiment_launch launch = {
+        .words = words, .environment = environ, .core = RUN_CORE_ANY, .keeps_output = true};
+    if (!experiment_run_start(&launch, &run)) {
+        return false;
+    }
+    bool is_good = run.start_error == 0 && run.wait_status == 0;
+    if (!is_good) {
+        char line[256];
+        experiment_run_last_line(&run, line, sizeof line);
+        talk_say("gnuplot could not draw the plot: %s", line);
+    }
+    experiment_run_drop(&run);
+    return is_good;
+}
+
+// The script lies in memory; gnuplot reads it through this process's descriptor.
+static bool draw(const char *output, gnuplot_script *write_script, const void *context)
+{
+    char script_path[64];
+    int file = memfd_create("script", MFD_CLOEXEC);
+    FILE *script = file >= 0 ? fdopen(file, "w") : NULL;
+    if (script == NULL) {
+        talk_say("No file in memory could be made: %s.", strerror(errno));
+        return false;
+    }
+    (void)snprintf(script_path, sizeof script_path, "/proc/%d/fd/%d", (int)getpid(), file);
+    write_script(script, output, context);
+    bool is_drawn = fflush(script) == 0 && run(script_path);
+    (void)fclose(script);
+    return is_drawn;
+}
+
+bool gnuplot_draw(const char *path, gnuplot_script *write_script, const void *context)
+{
+    struct ab_output output;
+    if (!ab_output_open(&output, path)) {
+        return false;
+    }
+    if (!draw(output.temporary, write_script, context)) {
+        ab_output_abandon(&output);
+        return false;
+    }
+    return ab_output_commit(&output);
+}
