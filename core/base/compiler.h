@@ -11,6 +11,13 @@
 #define HAK_COLD   __attribute__((cold, noinline))
 #define HAK_EXPORT __attribute__((visibility("default")))
 
+// Another name of a function of this file, with its attributes where the compiler can copy them.
+#if __has_attribute(copy)
+#    define HAK_SAME_AS(name) __attribute__((alias(#    name), copy(name))) HAK_EXPORT
+#else
+#    define HAK_SAME_AS(name) __attribute__((alias(#    name))) HAK_EXPORT
+#endif
+
 // The compiler may not move stores across this line.  It orders nothing for other processors: it
 // is for a reader that sees this thread stopped, as a forked child does.
 #define compiler_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)

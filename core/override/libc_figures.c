@@ -147,6 +147,4 @@ HAK_EXPORT int malloc_info(int options, FILE *stream)
     return 0;
 }
 
-#define SAME_AS(name) __attribute__((alias(#name), copy(name))) HAK_EXPORT
-
-SAME_AS(mallopt) int __libc_mallopt(int parameter, int value);
+HAK_SAME_AS(mallopt) int __libc_mallopt(int parameter, int value);

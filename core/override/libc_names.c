@@ -104,11 +104,10 @@ HAK_EXPORT void free_aligned_sized(void *block, size_t alignment, size_t bytes)
 }
 
 // The names that glibc exports for the same functions.
-#define SAME_AS(name) __attribute__((alias(#name), copy(name))) HAK_EXPORT
-SAME_AS(malloc) void *__libc_malloc(size_t bytes);
-SAME_AS(free) void __libc_free(void *block);
-SAME_AS(calloc) void *__libc_calloc(size_t count, size_t bytes);
-SAME_AS(realloc) void *__libc_realloc(void *block, size_t bytes);
-SAME_AS(memalign) void *__libc_memalign(size_t alignment, size_t bytes);
-SAME_AS(valloc) void *__libc_valloc(size_t bytes);
-SAME_AS(pvalloc) void *__libc_pvalloc(size_t bytes);
+HAK_SAME_AS(malloc) void *__libc_malloc(size_t bytes);
+HAK_SAME_AS(free) void __libc_free(void *block);
+HAK_SAME_AS(calloc) void *__libc_calloc(size_t count, size_t bytes);
+HAK_SAME_AS(realloc) void *__libc_realloc(void *block, size_t bytes);
+HAK_SAME_AS(memalign) void *__libc_memalign(size_t alignment, size_t bytes);
+HAK_SAME_AS(valloc) void *__libc_valloc(size_t bytes);
+HAK_SAME_AS(pvalloc) void *__libc_pvalloc(size_t bytes);
