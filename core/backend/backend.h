@@ -32,8 +32,8 @@ struct backend {
     // or the limit is reached.  The caller holds no lock: the system may be asked for memory.
     size_t (*refill)(struct slab_owner *owner, class_id cls, void **blocks, size_t want);
 
-    // Takes back the leading blocks of blocks[0 .. count) that are this backend's; returns how many, at
-    // least 1, as the first one is.  All belong to `owner`.  Dies on a block that is free already and
+    // Takes back the leading blocks of blocks[0 .. count) that are this backend's, or the first few of
+    // them; returns how many, at least 1, as the first one is.  All belong to `owner`.  Dies on a block that is free already and
     // on what is no block.  Under the owner's lock.
     size_t (*flush)(struct slab_owner *owner, void *const *blocks, size_t count);
 

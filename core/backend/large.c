@@ -16,13 +16,18 @@ enum {
     MOVED_PAGES_LEAST = 8 << 20,  // so much is moved by the system, less is copied
 };
 
-// The record of the unit in which a large block begins.
-struct large {
-    struct span span;    // base: the exact start; next and prev: the owner's list
+// What a block is, beside its place.
+struct large_kind {
     size_t block_bytes;  // usable, whole OS pages
     struct span **owned;
     page_entry entry;  // what the page map says while the block is live
     bool is_mapping;   // of its own; else a span of the page heap
+};
+
+// The record of the unit in which a large block begins.
+struct large {
+    struct span span;  // base: the exact start; next and prev: the owner's list
+    struct large_kind kind;
 };
 
 _Static_assert(sizeof(struct large) <= UNIT_RECORD_BYTES, "a large block is the record of a unit");
@@ -45,48 +50,29 @@ static void set_entry(const struct large *record, page_entry entry)
     page_map_set(align_down(record->span.base, UNIT_BYTES), 1, entry);
 }
 
-// What a block is, beside its place.
-struct large_kind {
-    size_t block_bytes;
-    struct span **owned;
-    page_entry entry;
-    bool is_mapping;
-};
-
 // Makes the run at `base` a live block.  Under the lock.
 static void make_live(void *base, const struct large_kind *kind)
 {
     struct large *record = record_of(base);
     record->span.base = (uintptr_t)base;
     record->span.backend = BACKEND_LARGE;
-    record->block_bytes = kind->block_bytes;
-    record->owned = kind->owned;
-    record->entry = kind->entry;
-    record->is_mapping = kind->is_mapping;
-    if (record->owned != NULL) {
-        span_list_push(record->owned, &record->span);
+    record->kind = *kind;
+    if (record->kind.owned != NULL) {
+        span_list_push(record->kind.owned, &record->span);
     }
-    large.live_bytes += record->block_bytes;
+    large.live_bytes += record->kind.block_bytes;
     large.live_count++;
-    set_entry(record, record->entry);
-}
-
-static struct large_kind kind_of(const struct large *record)
-{
-    return (struct large_kind){.block_bytes = record->block_bytes,
-                               .owned = record->owned,
-                               .entry = record->entry,
-                               .is_mapping = record->is_mapping};
+    set_entry(record, record->kind.entry);
 }
 
 // Ends a live block: its entry says from here on that it was freed.  Under the lock.
 static void end_live(struct large *record)
 {
     set_entry(record, page_entry_make(FREED_TAG, LARGE_CLASS));
-    if (record->owned != NULL) {
-        span_list_remove(record->owned, &record->span);
+    if (record->kind.owned != NULL) {
+        span_list_remove(record->kind.owned, &record->span);
     }
-    large.live_bytes -= record->block_bytes;
+    large.live_bytes -= record->kind.block_bytes;
     large.live_count--;
 }
 
@@ -173,7 +159,7 @@ static struct large *live_record(const void *pointer)
             if (page_entry_tag(entry) != FREED_TAG) {
                 return record;
             }
-            die_misuse("double free", pointer, record->block_bytes);
+            die_misuse("double free", pointer, record->kind.block_bytes);
         }
     }
     backend_die_unknown(pointer);
@@ -181,7 +167,8 @@ static struct large *live_record(const void *pointer)
 
 size_t large_former_bytes(const struct span *record, uintptr_t address)
 {
-    return record->base == address ? ((const struct large *)(const void *)record)->block_bytes : 0;
+    return record->base == address ? ((const struct large *)(const void *)record)->kind.block_bytes
+                                   : 0;
 }
 
 // Notes a mapping that stays although its block was freed.  The caller holds no lock.
@@ -190,7 +177,7 @@ static void keep_refused(void *base, size_t bytes)
     struct large *record = record_of(base);
     lock_take(&large.lock);
     record->span.base = (uintptr_t)base;
-    record->block_bytes = bytes;
+    record->kind.block_bytes = bytes;
     span_list_push(&large.refused, &record->span);
     lock_give(&large.lock);
 }
@@ -216,8 +203,8 @@ void large_give(void *pointer)
 {
     lock_take(&large.lock);
     struct large *record = live_record(pointer);
-    size_t bytes = record->block_bytes;
-    bool is_mapping = record->is_mapping;
+    size_t bytes = record->kind.block_bytes;
+    bool is_mapping = record->kind.is_mapping;
     end_live(record);
     if (!is_mapping) {
         page_heap_give(&record->span);
@@ -239,14 +226,14 @@ size_t large_retry_unmap(void)
     while (refused != NULL) {
         struct large *record = (struct large *)(void *)refused;
         refused = refused->next;
-        unmapped_bytes += unmap_block((void *)record->span.base, record->block_bytes, 0);
+        unmapped_bytes += unmap_block((void *)record->span.base, record->kind.block_bytes, 0);
     }
     return unmapped_bytes;
 }
 
 size_t large_bytes(const void *pointer)
 {
-    return live_record(pointer)->block_bytes;
+    return live_record(pointer)->kind.block_bytes;
 }
 
 // Where the pages will go is known only when they are there, and then nothing may fail: so the part
@@ -281,8 +268,8 @@ static void *resize_mapping(void *pointer, size_t bytes)
 {
     lock_take(&large.lock);
     struct large *record = live_record(pointer);
-    struct large_kind kind = kind_of(record);
-    size_t old_bytes = record->block_bytes;
+    struct large_kind kind = record->kind;
+    size_t old_bytes = record->kind.block_bytes;
     bool is_allowed = bytes <= old_bytes || budget_commit(bytes - old_bytes);
     if (is_allowed) {
         end_live(record);
@@ -314,8 +301,8 @@ static bool resize_span(struct large *record, size_t bytes)
                (unit_count > RUN_UNITS_MOST || !page_heap_extend(&record->span, unit_count))) {
         return false;
     }
-    large.live_bytes += bytes - record->block_bytes;
-    record->block_bytes = bytes;
+    large.live_bytes += bytes - record->kind.block_bytes;
+    record->kind.block_bytes = bytes;
     return true;
 }
 
@@ -346,7 +333,7 @@ static void *grow_by_detaching(struct large *record, size_t bytes)
     budget_add(&budget.mapped_bytes, bytes);
     budget_commit_anyway(old_bytes);  // the span's are given back below
     page_heap_avoid_huge(&record->span);
-    struct large_kind kind = kind_of(record);
+    struct large_kind kind = record->kind;
     kind.block_bytes = bytes;
     kind.is_mapping = true;
     lock_take(&large.lock);
@@ -362,12 +349,12 @@ static void *grow_by_copying(struct large *record, size_t bytes)
     void *pointer = (void *)record->span.base;
     struct large_request request = {.bytes = bytes,
                                     .align_bytes = 1,
-                                    .owner_tag = page_entry_tag(record->entry),
-                                    .owned = record->owned};
+                                    .owner_tag = page_entry_tag(record->kind.entry),
+                                    .owned = record->kind.owned};
     bool is_zero = false;
     void *target = large_take(&request, &is_zero);
     if (target != NULL) {
-        memcpy(target, pointer, record->block_bytes);
+        memcpy(target, pointer, record->kind.block_bytes);
         large_give(pointer);
     }
     return target;
@@ -386,7 +373,7 @@ void *large_resize(void *pointer, size_t bytes)
     bytes = max_size(align_up(bytes, os_page_bytes()), UNIT_BYTES);
     lock_take(&large.lock);
     struct large *record = live_record(pointer);
-    bool is_mapping = record->is_mapping;
+    bool is_mapping = record->kind.is_mapping;
     bool is_done = !is_mapping && resize_span(record, bytes);
     lock_give(&large.lock);
     if (is_done) {

@@ -416,9 +416,7 @@ bool slab_block_is_free(const void *block)
 size_t slab_former_bytes(const struct span *record, uintptr_t address)
 {
     const struct slab *slab = (const struct slab *)(const void *)record;
-    size_t distance = address - slab->first;
-    size_t bytes = slab->cls < CLASS_COUNT ? size_class_bytes(slab->cls) : 0;
-    return bytes != 0 && distance % bytes == 0 && distance / bytes < slab->capacity ? bytes : 0;
+    return size_class_bytes_at(slab->cls, address - slab->first, slab->capacity);
 }
 
 void slab_detach(struct slab *slab)

@@ -218,7 +218,7 @@ static void make_idle(struct slab_owner *owner, struct ultra_unit *unit)
 }
 
 // Gives back the leading blocks that lie in one unit; returns how many.
-static size_t give_run(struct slab_owner *owner, void *const *blocks, size_t count)
+size_t ultra_flush(struct slab_owner *owner, void *const *blocks, size_t count)
 {
     struct ultra_unit *unit = unit_of(blocks[0]);
     uintptr_t number = (uintptr_t)blocks[0] >> UNIT_SHIFT;
@@ -241,16 +241,6 @@ static size_t give_run(struct slab_owner *owner, void *const *blocks, size_t cou
     return given;
 }
 
-size_t ultra_flush(struct slab_owner *owner, void *const *blocks, size_t count)
-{
-    size_t given = 0;
-    do {
-        given += give_run(owner, blocks + given, count - given);
-        // By the first record of the span: that of another unit of a slab may be from an earlier segment.
-    } while (given < count && span_of((uintptr_t)blocks[given])->backend == BACKEND_ULTRA);
-    return given;
-}
-
 bool ultra_block_is_free(const void *block)
 {
     const struct ultra_unit *unit = unit_of(block);
@@ -261,9 +251,7 @@ bool ultra_block_is_free(const void *block)
 size_t ultra_former_bytes(const struct span *record, uintptr_t address)
 {
     const struct ultra_unit *unit = (const struct ultra_unit *)(const void *)record;
-    size_t distance = address & (UNIT_BYTES - 1);
-    size_t bytes = unit->cls != 0 && unit->cls < CLASS_COUNT ? size_class_bytes(unit->cls) : 0;
-    return bytes != 0 && distance % bytes == 0 && distance / bytes < unit->capacity ? bytes : 0;
+    return size_class_bytes_at(unit->cls, address & (UNIT_BYTES - 1), unit->capacity);
 }
 
 // ---- Purge ----------------------------------------------------------------------------------------

@@ -337,7 +337,7 @@ static void place(struct slab_owner *owner, struct v7_slab *slab)
 }
 
 // Gives back the leading blocks that lie in one slab; returns how many.
-static size_t give_run(struct slab_owner *owner, void *const *blocks, size_t count)
+size_t v7_flush(struct slab_owner *owner, void *const *blocks, size_t count)
 {
     struct v7_slab *slab = slab_at(blocks[0]);
     uintptr_t number = (uintptr_t)blocks[0] >> UNIT_SHIFT;
@@ -356,15 +356,6 @@ static size_t give_run(struct slab_owner *owner, void *const *blocks, size_t cou
     return given;
 }
 
-size_t v7_flush(struct slab_owner *owner, void *const *blocks, size_t count)
-{
-    size_t given = 0;
-    do {
-        given += give_run(owner, blocks + given, count - given);
-    } while (given < count && span_of((uintptr_t)blocks[given])->backend == BACKEND_V7);
-    return given;
-}
-
 bool v7_block_is_free(const void *block)
 {
     const struct v7_slab *slab = slab_at(block);
@@ -375,9 +366,7 @@ bool v7_block_is_free(const void *block)
 size_t v7_former_bytes(const struct span *record, uintptr_t address)
 {
     const struct v7_slab *slab = (const struct v7_slab *)(const void *)record;
-    size_t distance = address & (UNIT_BYTES - 1);
-    size_t bytes = slab->cls != 0 && slab->cls < CLASS_COUNT ? size_class_bytes(slab->cls) : 0;
-    return bytes != 0 && distance % bytes == 0 && distance / bytes < slab->capacity ? bytes : 0;
+    return size_class_bytes_at(slab->cls, address & (UNIT_BYTES - 1), slab->capacity);
 }
 
 bool v7_move(struct slab_owner *from, struct slab_owner *to, class_id cls)

@@ -132,10 +132,14 @@ static size_t chunk_rest_bytes(size_t unit_count)
     return (align_up(unit_count, CHUNK_UNIT_COUNT) - unit_count) * UNIT_BYTES;
 }
 
-// Carves whole chunks, which the caller has committed, out of a clean huge span; what isn't wanted of
-// the last one becomes dirty.  Under the lock.
-static void carve_chunks(struct span *span, size_t unit_count)
+// Carves a clean span, which the caller has committed.  Out of a huge one whole chunks, committed whole: what
+// isn't wanted of the last one becomes dirty.  Under the lock.
+static void carve_clean(struct span *span, size_t unit_count)
 {
+    if (!page_map_is_huge(span->base)) {
+        free_spans_carve(&page_heap.free, span, unit_count);
+        return;
+    }
     size_t rest_bytes = chunk_rest_bytes(unit_count);
     hak_assert(span->base % CHUNK_BYTES == 0);
     free_spans_carve(&page_heap.free, span, unit_count + rest_bytes / UNIT_BYTES);
@@ -166,16 +170,10 @@ static struct span *take_clean(const struct span_request *request, size_t *arena
     struct span *span = find_span(request, false);
     if (span != NULL) {
         span = free_spans_skip(&page_heap.free, span, lead_units(span, request));
-    }
-    bool is_huge = span != NULL && page_map_is_huge(span->base);
-    if (is_huge && !budget_commit(chunk_rest_bytes(request->unit_count))) {
-        former_chunks = arena_forget_huge(span->base);
-        is_huge = false;
-    }
-    if (is_huge) {
-        carve_chunks(span, request->unit_count);
-    } else if (span != NULL) {
-        free_spans_carve(&page_heap.free, span, request->unit_count);
+        if (page_map_is_huge(span->base) && !budget_commit(chunk_rest_bytes(request->unit_count))) {
+            former_chunks = arena_forget_huge(span->base);
+        }
+        carve_clean(span, request->unit_count);
     }
     *arena_bytes = page_heap.next_arena_bytes;
     lock_give(&page_heap.lock);
@@ -360,10 +358,8 @@ static void absorb(struct span *span, size_t unit_count)
     if (next->is_dirty) {
         count_dirty(used_count * UNIT_BYTES, -1);
         free_spans_carve(&page_heap.free, next, used_count);
-    } else if (page_map_is_huge(next->base)) {
-        carve_chunks(next, used_count);
     } else {
-        free_spans_carve(&page_heap.free, next, used_count);
+        carve_clean(next, used_count);
     }
     span->unit_count = (uint16_t)(span->unit_count + used_count);
 }

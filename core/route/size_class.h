@@ -85,4 +85,13 @@ static inline size_t size_class_index(class_id cls, size_t distance_bytes)
     return (size_t)((distance_bytes * class_reciprocal_table[cls]) >> RECIPROCAL_SHIFT);
 }
 
+// The bytes of a block of the class that begins at the distance in a row of `capacity` of them, or 0.  `cls`
+// may be any number, as it is in a record of what was there once.
+static inline size_t size_class_bytes_at(unsigned cls, size_t distance_bytes, size_t capacity)
+{
+    size_t bytes = cls < CLASS_COUNT ? class_bytes_table[cls] : 0;
+    return bytes != 0 && distance_bytes % bytes == 0 && distance_bytes / bytes < capacity ? bytes
+                                                                                          : 0;
+}
+
 #endif
