@@ -2,21 +2,26 @@
 // SPDX-License-Identifier: MIT
 #include "ab_report.h"
 
-static void judge(const struct ab_report *report, struct ab_comparison *comparison,
-                  double error_rate)
+void ab_judge_comparison(struct ab_comparison *comparison, const struct experiment_measure *measure,
+                         uint64_t seed)
 {
     const struct abtest_samples samples = {
         .a = comparison->sides[AB_SIDE_A].figures,
         .b = comparison->sides[AB_SIDE_B].figures,
         .a_again = comparison->sides[AB_SIDE_CONTROL].figures,
         .count = comparison->round_count,
-        .lower_is_better = report->measure->lower_is_better,
+        .lower_is_better = measure->lower_is_better,
     };
-    const struct abtest_settings settings = {.error_rate = error_rate,
-                                             .resamples = ABTEST_RESAMPLES,
-                                             .seed = report->options->common.seed};
-    comparison->error_rate = error_rate;
+    const struct abtest_settings settings = {
+        .error_rate = comparison->error_rate, .resamples = ABTEST_RESAMPLES, .seed = seed};
     abtest_compare(&samples, &settings, &comparison->result);
+}
+
+static void judge(const struct ab_report *report, struct ab_comparison *comparison,
+                  double error_rate)
+{
+    comparison->error_rate = error_rate;
+    ab_judge_comparison(comparison, report->measure, report->options->common.seed);
 }
 
 // With looks, each comparison had its share of the error rate from the start.

@@ -159,8 +159,7 @@ static bool read_output_option(int key, const char *argument, struct ab_options 
         options->source = argument;
         return true;
     case OPTION_HELP:
-        (void)fputs(help, stdout);
-        exit(fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_TOOL_FAILED);
+        experiment_options_help(help);
     default:
         return false;
     }
@@ -205,10 +204,7 @@ static void check_plan(const struct ab_options *options)
         experiment_refuse("--most %zu is below the first look, which is after --runs %zu rounds.",
                           options->most_rounds, options->rounds);
     }
-    if (options->prints_json && options->prints_record) {
-        experiment_refuse(
-            "--json and --markdown would both go to standard output. Give --markdown=FILE.");
-    }
+    experiment_options_check_outputs(options->prints_json, options->prints_record);
 }
 
 static void check_promotion(const struct ab_options *options)
@@ -232,19 +228,13 @@ static void check_promotion(const struct ab_options *options)
 
 void ab_options_read(int argc, char **argv, struct ab_options *options)
 {
-    const struct argp_child children[] = {{&experiment_options_argp, 0, NULL, 0},
-                                          {NULL, 0, NULL, 0}};
-    const struct argp argp = {
-        .options = option_table, .parser = parse_option, .children = children};
     *options = (struct ab_options){
         .rounds = ROUNDS_USUAL,
         .most_rounds = MOST_ROUNDS_USUAL,
         .source = ".",
     };
     experiment_options_start(&options->common, argv);
-    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, options) != 0) {
-        exit(EXIT_WRONG_USAGE);
-    }
+    experiment_options_parse(argc, argv, option_table, parse_option, options);
     check_sides(options);
     check_plan(options);
     check_promotion(options);

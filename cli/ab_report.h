@@ -45,6 +45,10 @@ struct ab_report {
 // Processor, cores, kernel, system and load, in one line.
 void ab_machine_describe(char text[AB_MACHINE_BYTES]);
 
+// Judges one comparison by its figures, at its error rate.
+void ab_judge_comparison(struct ab_comparison *comparison, const struct experiment_measure *measure,
+                         uint64_t seed);
+
 // Judges all comparisons; several together by Holm's steps.
 void ab_judge(struct ab_report *report);
 

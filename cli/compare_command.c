@@ -116,10 +116,7 @@ static int write_results(const struct compare_report *report)
     } else {
         compare_table_print(stdout, report);
     }
-    if (report->core != RUN_CORE_ANY && report->thread_count > 1) {
-        talk_say("%s has several threads, and they shared core %d. --no-pin lets them use all.",
-                 report->words[0], report->core);
-    }
+    experiment_say_shared_core(report->words[0], report->core, report->thread_count);
     bool is_good = (options->record_path == NULL || write_record(report)) &&
                    (options->plot_path == NULL || compare_plot_write(report, options->plot_path));
     return is_good ? status : EXIT_TOOL_FAILED;

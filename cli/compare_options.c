@@ -72,8 +72,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         options->plot_path = argument;
         return 0;
     case OPTION_HELP:
-        (void)fputs(help, stdout);
-        exit(fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_TOOL_FAILED);
+        experiment_options_help(help);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -81,18 +80,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 void compare_options_read(int argc, char **argv, struct compare_options *options)
 {
-    const struct argp_child children[] = {{&experiment_options_argp, 0, NULL, 0},
-                                          {NULL, 0, NULL, 0}};
-    const struct argp argp = {
-        .options = option_table, .parser = parse_option, .children = children};
     *options = (struct compare_options){.rounds = ROUNDS_USUAL};
     experiment_options_start(&options->common, argv);
-    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, options) != 0) {
-        exit(EXIT_WRONG_USAGE);
-    }
+    experiment_options_parse(argc, argv, option_table, parse_option, options);
     experiment_options_check(&options->common);
-    if (options->prints_json && options->prints_record) {
-        experiment_refuse(
-            "--json and --markdown would both go to standard output. Give --markdown=FILE.");
-    }
+    experiment_options_check_outputs(options->prints_json, options->prints_record);
 }

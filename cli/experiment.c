@@ -164,6 +164,14 @@ bool experiment_run_rounds(struct experiment *experiment, size_t round_count)
     return true;
 }
 
+void experiment_say_shared_core(const char *program, int core, size_t thread_count)
+{
+    if (core != RUN_CORE_ANY && thread_count > 1) {
+        talk_say("%s has several threads, and they shared core %d. --no-pin lets them use all.",
+                 program, core);
+    }
+}
+
 int experiment_choose_core(void)
 {
     cpu_set_t cores;

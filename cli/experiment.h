@@ -45,6 +45,9 @@ bool experiment_warm_up(struct experiment *experiment);
 // Goes on until there are `round_count` rounds.  Returns false as above.
 bool experiment_run_rounds(struct experiment *experiment, size_t round_count);
 
+// Says so when a program with several threads had to share the core.
+void experiment_say_shared_core(const char *program, int core, size_t thread_count);
+
 // The highest core that this process may run on, since interrupts are mostly served by the lowest.
 int experiment_choose_core(void);
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -96,8 +97,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     }
 }
 
-const struct argp experiment_options_argp = {.options = option_table, .parser = parse_option};
-
 void experiment_options_start(struct experiment_options *options, char **argv)
 {
     // Another order each time, so that its luck isn't repeated; it is told and can be given again.
@@ -119,6 +118,31 @@ void experiment_options_check(const struct experiment_options *options)
     }
     if (!options->is_pinned && options->core != EXPERIMENT_CORE_CHOSEN) {
         experiment_refuse("--core and --no-pin contradict each other. Give one of them.");
+    }
+}
+
+void experiment_options_parse(int argc, char **argv, const struct argp_option *own,
+                              argp_parser_t parser, void *input)
+{
+    static const struct argp common = {.options = option_table, .parser = parse_option};
+    const struct argp_child children[] = {{&common, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+    const struct argp argp = {.options = own, .parser = parser, .children = children};
+    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, input) != 0) {
+        exit(EXIT_WRONG_USAGE);
+    }
+}
+
+void experiment_options_help(const char *help)
+{
+    (void)fputs(help, stdout);
+    exit(fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_TOOL_FAILED);
+}
+
+void experiment_options_check_outputs(bool prints_json, bool prints_record)
+{
+    if (prints_json && prints_record) {
+        experiment_refuse(
+            "--json and --markdown would both go to standard output. Give --markdown=FILE.");
     }
 }
 

@@ -34,15 +34,23 @@ struct experiment_options {
     bool shows_progress;  // even where standard error is no terminal
 };
 
-// --workload, --env, --core, --no-pin, --progress, --seed and the program: a child of the
-// subcommand's own argp, with a struct experiment_options as its input.
-extern const struct argp experiment_options_argp;
-
+// --workload, --env, --core, --no-pin, --progress, --seed and the program.
 void experiment_options_start(struct experiment_options *options, char **argv);
+
+// Reads a command line with the subcommand's own options and the common ones.  The parser, whose input is
+// `input`, hands the common ones a struct experiment_options as theirs at ARGP_KEY_INIT.
+void experiment_options_parse(int argc, char **argv, const struct argp_option *own,
+                              argp_parser_t parser, void *input);
 
 // What can be seen to be wrong once all options are read.  Ends the process then, as the functions
 // below do for an option's text.
 void experiment_options_check(const struct experiment_options *options);
+
+// Prints a subcommand's help and ends the process.
+_Noreturn void experiment_options_help(const char *help);
+
+// Refuses a document and a record that both go to standard output.
+void experiment_options_check_outputs(bool prints_json, bool prints_record);
 
 uint64_t experiment_options_number(const char *option, const char *text, uint64_t least,
                                    uint64_t most);

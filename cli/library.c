@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "library.h"
 
+#include "near_file.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,12 +34,9 @@ static bool find_in_folder(const char *folder, char path[PATH_MAX])
 static bool find_near_command(char path[PATH_MAX])
 {
     char own[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (length <= 0) {
+    if (!near_file_folder(own)) {
         return false;
     }
-    own[length] = '\0';
-    *strrchr(own, '/') = '\0';
     for (size_t i = 0; i < sizeof near_folders / sizeof near_folders[0]; i++) {
         char folder[PATH_MAX];
         int folder_length = snprintf(folder, sizeof folder, "%s/%s", own, near_folders[i]);

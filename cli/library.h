@@ -1,5 +1,5 @@
 // Where libhakmem.so lies, and how a program gets it.
-// Layer: cli.  Needs: talk.
+// Layer: cli.  Needs: near_file, talk.
 // SPDX-License-Identifier: MIT
 #ifndef HAK_CLI_LIBRARY_H
 #define HAK_CLI_LIBRARY_H

@@ -6,18 +6,26 @@
 #include <string.h>
 #include <unistd.h>
 
+bool near_file_folder(char folder[PATH_MAX])
+{
+    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    if (length <= 0) {
+        return false;
+    }
+    folder[length] = '\0';
+    *strrchr(folder, '/') = '\0';
+    return true;
+}
+
 bool near_file_find(const char *build_folder, const char *name, char path[PATH_MAX])
 {
     // Seen from the folder of this command: a build tree, an installation, all in one folder.
     const char *const folders[] = {build_folder, HAKMEM_NEAR_LIBEXECDIR, "."};
     static const char *const ways[] = {"../", "", ""};
     char own[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (length <= 0) {
+    if (!near_file_folder(own)) {
         return false;
     }
-    own[length] = '\0';
-    *strrchr(own, '/') = '\0';
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
         char candidate[PATH_MAX];
         int path_length =

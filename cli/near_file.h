@@ -7,6 +7,9 @@
 #include <limits.h>
 #include <stdbool.h>
 
+// The folder of this command's own file; false where the system doesn't tell.
+bool near_file_folder(char folder[PATH_MAX]);
+
 // `build_folder`: where a build tree has it, beside the folder of this command.  False when there is
 // no such file that can be read.
 bool near_file_find(const char *build_folder, const char *name, char path[PATH_MAX]);

@@ -82,10 +82,7 @@ static bool write_profile(const struct tune_report *report)
 static int write_results(const struct tune_report *report)
 {
     bool has_result = tune_has_result(report);
-    if (report->core != RUN_CORE_ANY && report->thread_count > 1) {
-        talk_say("%s has several threads, and they shared core %d. --no-pin lets them use all.",
-                 report->words[0], report->core);
-    }
+    experiment_say_shared_core(report->words[0], report->core, report->thread_count);
     if (has_result && !write_profile(report)) {
         return EXIT_TOOL_FAILED;
     }

@@ -16,21 +16,6 @@ static void fill_sides(struct ab_comparison *comparison, const struct experiment
     }
 }
 
-static void judge(const struct tune_report *report, struct ab_comparison *comparison)
-{
-    const struct abtest_samples samples = {
-        .a = comparison->sides[AB_SIDE_A].figures,
-        .b = comparison->sides[AB_SIDE_B].figures,
-        .a_again = comparison->sides[AB_SIDE_CONTROL].figures,
-        .count = comparison->round_count,
-        .lower_is_better = report->measure->lower_is_better,
-    };
-    const struct abtest_settings settings = {.error_rate = comparison->error_rate,
-                                             .resamples = ABTEST_RESAMPLES,
-                                             .seed = report->options->common.seed};
-    abtest_compare(&samples, &settings, &comparison->result);
-}
-
 bool tune_confirm(struct tune_report *report)
 {
     struct abtest_looks looks;
@@ -51,7 +36,7 @@ bool tune_confirm(struct tune_report *report)
         is_good = experiment_run_rounds(&experiment, looks.pairs[i]);
         comparison->round_count = experiment.round_count;
         comparison->error_rate = looks.error_rates[i];
-        judge(report, comparison);
+        ab_judge_comparison(comparison, report->measure, report->options->common.seed);
         if (comparison->result.verdict != ABTEST_UNDECIDED) {
             break;
         }

@@ -84,8 +84,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         options->prints_json = true;
         return 0;
     case OPTION_HELP:
-        (void)fputs(help, stdout);
-        exit(fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_TOOL_FAILED);
+        experiment_options_help(help);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -93,15 +92,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 void tune_options_read(int argc, char **argv, struct tune_options *options)
 {
-    const struct argp_child children[] = {{&experiment_options_argp, 0, NULL, 0},
-                                          {NULL, 0, NULL, 0}};
-    const struct argp argp = {
-        .options = option_table, .parser = parse_option, .children = children};
     *options = (struct tune_options){.output = "hakmem.profile"};
     experiment_options_start(&options->common, argv);
-    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, options) != 0) {
-        exit(EXIT_WRONG_USAGE);
-    }
+    experiment_options_parse(argc, argv, option_table, parse_option, options);
     experiment_options_check(&options->common);
     if (options->budget_seconds > 0 && options->most_runs > 0) {
         experiment_refuse("--budget and --most are two bounds for one thing. Give one of them.");
