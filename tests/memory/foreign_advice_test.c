@@ -1,9 +1,9 @@
 // Memory that the program maps where the allocator unmapped some keeps what the program advised for it.
 // SPDX-License-Identifier: MIT
+#include "mapping_flags.h"
 #include "test_check.h"
 
 #include <malloc.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,26 +17,6 @@ enum {
     REGION_COUNT = 40,
     REGION_BYTES = 4 << 20,
 };
-
-static bool wants_huge_pages(const void *address)
-{
-    char line[512];
-    bool is_inside = false;
-    bool is_found = false;
-    FILE *file = fopen("/proc/self/smaps", "r");
-    REQUIRE(file != NULL);
-    while (!is_found && fgets(line, sizeof line, file) != NULL) {
-        char *rest = NULL;
-        uintptr_t start = strtoul(line, &rest, 16);
-        if (*rest == '-') {
-            uintptr_t end = strtoul(rest + 1, NULL, 16);
-            is_inside = (uintptr_t)address >= start && (uintptr_t)address < end;
-        }
-        is_found = is_inside && strncmp(line, "VmFlags:", 8) == 0;
-    }
-    REQUIRE(fclose(file) == 0 && is_found);
-    return strstr(line, " hg") != NULL;
-}
 
 int main(void)
 {
@@ -68,7 +48,7 @@ int main(void)
     }
     (void)malloc_trim(0);
     for (int i = 0; i < REGION_COUNT; i++) {
-        EXPECT(wants_huge_pages(regions[i]));
+        EXPECT(mapping_has_flag(regions[i], " hg"));
     }
     return check_result();
 }

@@ -3,6 +3,7 @@
 
 #include "../support/random_stream.h"
 #include "backend/backend_purge.h"
+#include "backend_misuse.h"
 #include "budget_check.h"
 #include "hakmem.h"
 #include "os/os_memory.h"
@@ -236,36 +237,10 @@ static void arrays_of_links_are_used_again(void **state)
     assert_int_equal(budget_read(&budget.record_bytes), record_bytes);
 }
 
-static void give_it(void *block)
-{
-    backend_flush(&owner, &block, 1);
-}
-
-static void give_it_twice(void *block)
-{
-    void *twice[2] = {block, block};
-    backend_flush(&owner, twice, 2);
-}
-
-static void explain(void *pointer)
-{
-    backend_die_unknown(pointer);
-}
-
 static void misuse_is_named(void **state)
 {
     (void)state;
-    take(BACKEND_V7, CLASS_512, 0, 3);
-    give(1, 1);
-    assert_true(backend_block_is_free(blocks[1]));
-    assert_false(backend_block_is_free(blocks[0]));
-    assert_dies_of("double free", blocks[1], 512, give_it, blocks[1]);
-    assert_dies_of("double free", blocks[0], 512, give_it_twice, blocks[0]);
-    assert_dies_of("free", (char *)blocks[0] + 16, 0, give_it, (char *)blocks[0] + 16);
-    give(0, 1);
-    give(2, 1);
-    assert_dies_of("double free", blocks[2], 512, explain, blocks[2]);
-    assert_dies_of("free", (char *)blocks[2] + 8, 0, explain, (char *)blocks[2] + 8);
+    (void)assert_misuse_is_named(BACKEND_V7, &owner);
 }
 
 // ---- Through malloc and free ----------------------------------------------------------------------
