@@ -116,9 +116,10 @@ struct heap {
     _Atomic size_t sent_count;
     struct gated_front gated;
 
-    // Written by others.  mailbox: pushed by any thread with release, emptied under the lock with
-    // an acquire exchange.  mailbox_bytes follows it loosely.  is_parked changes under the
-    // registry's lock; a poster that reads it late leaves its batch to the next one.
+    // Written by others.  mailbox: pushed by any thread, emptied under the lock by an exchange.
+    // mailbox_bytes follows it loosely.  is_parked changes under the registry's lock; a poster reads it
+    // after its push, and who parks the heap empties the mailbox after setting it: one of the two sees
+    // the other, so that no batch stays with a heap that nobody looks after (remote_free.pml).
     _Alignas(64) _Atomic(struct batch *) mailbox;
     _Atomic size_t mailbox_bytes;
     _Atomic bool is_parked;
