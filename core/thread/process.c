@@ -156,7 +156,8 @@ void process_settle(struct heap *heap)
     // Pairs with the release store in settle.
     if (unlikely(!atomic_load_explicit(&process.is_settled, memory_order_acquire))) {
         settle(os_environment());
-        if (!atomic_load_explicit(&process.is_settled, memory_order_relaxed)) {
+        // Acquire again: without an environment settle has looked at nothing.
+        if (!atomic_load_explicit(&process.is_settled, memory_order_acquire)) {
             return;
         }
     }
