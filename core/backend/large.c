@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "base/bits.h"
+#include "harden/trailer.h"
 #include "os/os_memory.h"
 #include "os/os_process.h"
 #include "os/os_thread.h"
@@ -18,10 +19,12 @@ enum {
 
 // What a block is, beside its place.
 struct large_kind {
-    size_t block_bytes;  // usable, whole OS pages
+    size_t block_bytes;  // whole OS pages
+    size_t slack_bytes;  // of them, not usable: in a hardened process
     struct span **owned;
-    page_entry entry;  // what the page map says while the block is live
-    bool is_mapping;   // of its own; else a span of the page heap
+    page_entry entry;    // what the page map says while the block is live
+    bool is_mapping;     // of its own; else a span of the page heap
+    uint8_t block_kind;  // enum block_kind
 };
 
 // The record of the unit in which a large block begins.
@@ -76,6 +79,13 @@ static void end_live(struct large *record)
     large.live_count--;
 }
 
+static void fill_slack(char *base, const struct large_kind *kind)
+{
+    if (kind->slack_bytes != 0) {
+        slack_fill(base + kind->block_bytes, kind->slack_bytes);
+    }
+}
+
 static size_t units_of(size_t bytes)
 {
     return (bytes + UNIT_BYTES - 1) / UNIT_BYTES;
@@ -119,6 +129,16 @@ static void *take_span(size_t bytes, size_t align_bytes, bool *is_zero)
     return (void *)span->base;
 }
 
+// In a hardened process a block's usable bytes are those that were asked for.
+static void arm(char *base, struct large_kind *kind, const struct large_request *request)
+{
+    kind->block_kind = (uint8_t)request->kind;
+    if (harden_pads()) {
+        kind->slack_bytes = kind->block_bytes - request->bytes;
+        fill_slack(base, kind);
+    }
+}
+
 void *large_take(const struct large_request *request, bool *is_zero)
 {
     size_t page_bytes = os_page_bytes();
@@ -143,6 +163,7 @@ void *large_take(const struct large_request *request, bool *is_zero)
         base = take_span(bytes, align_bytes, is_zero);
     }
     if (base != NULL) {
+        arm(base, &kind, request);
         lock_take(&large.lock);
         make_live(base, &kind);
         lock_give(&large.lock);
@@ -233,7 +254,35 @@ size_t large_retry_unmap(void)
 
 size_t large_bytes(const void *pointer)
 {
-    return live_record(pointer)->kind.block_bytes;
+    return large_look(pointer).usable_bytes;
+}
+
+struct large_view large_look(const void *pointer)
+{
+    const struct large_kind *kind = &live_record(pointer)->kind;
+    return (struct large_view){.usable_bytes = kind->block_bytes - kind->slack_bytes,
+                               .most_bytes = kind->block_bytes,
+                               .kind = (enum block_kind)kind->block_kind};
+}
+
+void large_set_usable(void *pointer, size_t bytes)
+{
+    struct large_kind *kind = &live_record(pointer)->kind;
+    kind->slack_bytes = kind->block_bytes - bytes;
+    fill_slack(pointer, kind);
+}
+
+void large_set_kind(void *pointer, enum block_kind kind)
+{
+    live_record(pointer)->kind.block_kind = (uint8_t)kind;
+}
+
+void large_clear(void *pointer)
+{
+    const struct large *record = live_record(pointer);
+    if (!record->kind.is_mapping) {
+        memset(pointer, 0, record->kind.block_bytes);
+    }
 }
 
 // Where the pages will go is known only when they are there, and then nothing may fail: so the part
@@ -373,6 +422,7 @@ void *large_resize(void *pointer, size_t bytes)
     bytes = max_size(align_up(bytes, os_page_bytes()), UNIT_BYTES);
     lock_take(&large.lock);
     struct large *record = live_record(pointer);
+    record->kind.slack_bytes = 0;
     bool is_mapping = record->kind.is_mapping;
     bool is_done = !is_mapping && resize_span(record, bytes);
     lock_give(&large.lock);

@@ -169,7 +169,8 @@ static HAK_COLD _Noreturn void die_of_short_list(const struct heap *heap, class_
 // Gives a list back to the slabs.
 static void flush_list(struct heap *heap, class_id cls, struct block *block, uint32_t count)
 {
-    const struct block *last = NULL;
+    struct block *last = NULL;
+    bool is_cleared = harden_pads();  // a free block in a slab holds zeros
     while (count != 0) {
         void *blocks[FLUSH_COUNT];
         size_t taken = 0;
@@ -180,6 +181,9 @@ static void flush_list(struct heap *heap, class_id cls, struct block *block, uin
             last = block;
             blocks[taken++] = block;
             block = next_checked(heap, cls, block);
+            if (unlikely(is_cleared)) {
+                last->link = 0;
+            }
         }
         lock_take(&heap->slabs.lock);
         backend_flush(&heap->slabs, blocks, taken);

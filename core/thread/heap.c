@@ -13,6 +13,7 @@
 #include "thread/heap_registry.h"
 #include "thread/lane.h"
 #include "thread/process.h"
+#include "thread/quarantine.h"
 #include "thread/remote_free.h"
 
 struct heap heap_before_start = {.match_tag = MATCH_NOTHING};
@@ -111,6 +112,7 @@ void heap_flush(struct heap *heap)
     if (heap->kind != HEAP_THREAD) {
         return;
     }
+    quarantine_flush(heap);
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         if (heap->bins.limit[cls] != 0) {
             bin_empty(heap, (class_id)cls);

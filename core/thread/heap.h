@@ -79,6 +79,7 @@ enum heap_front {
     FRONT_UNSETTLED,  // the gates aren't read yet: the slow paths
     FRONT_FUSED,      // the hit paths
     FRONT_GATED,      // the gated front, called by the slow paths; see gated_front.h
+    FRONT_HARDENED,   // the checking front, called by the slow paths; see front/hardened.h
 };
 
 enum {
@@ -86,6 +87,7 @@ enum {
 };
 
 struct batch;
+struct quarantine;
 
 // A match tag that leaves no class, whatever entry it meets.
 #define MATCH_NOTHING ((page_entry)NO_TAG << ENTRY_CLASS_BITS | 255)
@@ -111,8 +113,9 @@ struct heap {
     size_t spare_batch_count;
     _Atomic size_t outbox_bytes;
     _Atomic(struct stock *)
-        stocks;              // [TINY_CLASS_COUNT], made on the first use; statistics look in
-    uint32_t route_version;  // of the routes that the bins and stocks are right for
+        stocks;  // [TINY_CLASS_COUNT], made on the first use; statistics look in
+    struct quarantine *_Atomic quarantine;  // of a hardened process; statistics look in
+    uint32_t route_version;                 // of the routes that the bins and stocks are right for
     _Atomic size_t sent_count;
     struct gated_front gated;
 

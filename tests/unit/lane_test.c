@@ -7,6 +7,7 @@
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
 #include "thread/remote_free.h"
+#include "unit_hardened.h"
 #include "unit_worker.h"
 
 #include <sched.h>
@@ -329,6 +330,7 @@ static void first_class_heaps_have_no_lanes(void **state)
 
 int main(void)
 {
+    skip_if_hardened();
     if (gates.tiny_static_route == FRONT_CHOICE_1) {
         return UNIT_SKIPPED;  // the routes stay as they were at start
     }
