@@ -5,7 +5,8 @@
 // A large block of up to 32 MiB is a span of the page heap, where it can grow into free neighbours and
 // where what it leaves serves blocks of any size; a longer one has a mapping of its own, which mremap
 // grows.  The page-map entry of the unit in which it begins says LARGE_CLASS; at most one can begin in
-// a unit.  The unit's record holds the exact base.
+// a unit.  The unit's record holds the exact base.  In a hardened process a block lies between guards
+// (fence.h), and ends where the second begins.
 #ifndef HAK_BACKEND_LARGE_H
 #define HAK_BACKEND_LARGE_H
 
@@ -13,9 +14,10 @@
 #include "region/span.h"
 
 struct large_request {
-    size_t bytes;          // 1 or more
+    size_t bytes;          // asked for
     size_t align_bytes;    // a power of two
     uint32_t owner_tag;    // LARGE_TAG, or the first-class heap's
+    bool is_sample;        // a small block, to be guarded: see fence.h
     enum block_kind kind;  // in a hardened process
     struct span **owned;   // the list of the first-class heap that it belongs to, or NULL
 };

@@ -29,15 +29,28 @@ void hardened_arm(void *block, class_id cls, size_t asked_bytes, enum block_kind
     arm(block, cls, asked_bytes, kind);
 }
 
+static __attribute__((noinline)) void *take_missed(class_id cls, size_t align_bytes, size_t bytes,
+                                                   enum block_kind kind)
+{
+    struct heap *heap = heap_of_thread();
+    void *block = heap != NULL && heap_guard_is_due(heap)
+                      ? malloc_guarded(heap, align_bytes, bytes, kind)
+                      : NULL;
+    if (likely(block == NULL)) {
+        block = malloc_after_miss(cls);
+        if (likely(block != NULL)) {
+            arm(block, cls, bytes, kind);
+        }
+    }
+    return block;
+}
+
 // Without a heap yet, the bins are empty.
-static inline void *take_class(class_id cls, size_t bytes, enum block_kind kind)
+static inline void *take_class(class_id cls, size_t align_bytes, size_t bytes, enum block_kind kind)
 {
     void *block = bin_pop_checked(thread_heap, cls);
     if (unlikely(block == NULL)) {
-        block = malloc_after_miss(cls);
-        if (unlikely(block == NULL)) {
-            return NULL;
-        }
+        return take_missed(cls, align_bytes, bytes, kind);
     }
     arm(block, cls, bytes, kind);
     return block;
@@ -46,10 +59,10 @@ static inline void *take_class(class_id cls, size_t bytes, enum block_kind kind)
 void *hardened_malloc(size_t bytes, enum block_kind kind)
 {
     if (likely(bytes <= TINY_BYTES_MOST - TRAILER_BYTES)) {
-        return take_class(size_class_of_tiny(bytes + TRAILER_BYTES), bytes, kind);
+        return take_class(size_class_of_tiny(bytes + TRAILER_BYTES), 1, bytes, kind);
     }
     if (likely(bytes <= CLASSED_BYTES_MOST - TRAILER_BYTES)) {
-        return take_class(size_class_of(bytes + TRAILER_BYTES), bytes, kind);
+        return take_class(size_class_of(bytes + TRAILER_BYTES), 1, bytes, kind);
     }
     bool is_zero = false;
     return malloc_large(1, bytes, kind, &is_zero);
@@ -58,7 +71,7 @@ void *hardened_malloc(size_t bytes, enum block_kind kind)
 void *hardened_zeroed(size_t bytes)
 {
     if (likely(bytes <= CLASSED_BYTES_MOST - TRAILER_BYTES)) {
-        return take_class(size_class_of(bytes + TRAILER_BYTES), bytes, KIND_MALLOC);
+        return take_class(size_class_of(bytes + TRAILER_BYTES), 1, bytes, KIND_MALLOC);
     }
     bool is_zero = false;
     void *block = malloc_large(1, bytes, KIND_MALLOC, &is_zero);
@@ -76,10 +89,10 @@ void *hardened_aligned(size_t align_bytes, size_t bytes, enum block_kind kind)
 {
     class_id cls = hardened_class(align_bytes, bytes);
     if (cls != 0) {
-        return take_class(cls, bytes, kind);
+        return take_class(cls, align_bytes, bytes, kind);
     }
     bool is_zero = false;
-    return malloc_large(align_bytes, bytes + (bytes == 0), kind, &is_zero);
+    return malloc_large(align_bytes, bytes, kind, &is_zero);
 }
 
 // ---- Checking -------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ static void *try_take(struct heap *heap, size_t align_bytes, size_t bytes, bool 
         }
         return block;
     }
-    struct large_request request = {.bytes = bytes + (bytes == 0),
+    struct large_request request = {.bytes = bytes,
                                     .align_bytes = align_bytes,
                                     .owner_tag = heap->owner_tag,
                                     .owned = &heap->owned_large};

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "front/malloc_slow.h"
 
+#include "backend/fence.h"
 #include "backend/large.h"
 #include "base/bits.h"
 #include "box/tiny_alloc_gate_box.h"
 #include "front/hardened.h"
 #include "harden/harden_mode.h"
+#include "os/os_memory.h"
 #include "region/page_heap.h"
 #include "stats/budget.h"
 #include "thread/bin.h"
@@ -53,7 +55,7 @@ static size_t unmap_where_refused(size_t bytes, size_t limit)
 {
     size_t committed_bytes = budget_read(&budget.committed_bytes);
     bool is_limit_full = limit != 0 && (committed_bytes > limit || bytes > limit - committed_bytes);
-    return is_limit_full ? 0 : page_heap_unmap_clean();
+    return is_limit_full ? 0 : page_heap_unmap_clean() + fence_unmap_shut();
 }
 
 bool malloc_make_room(size_t bytes, int *attempt)
@@ -98,6 +100,20 @@ HAK_COLD void *malloc_large(size_t align_bytes, size_t bytes, enum block_kind ki
     return block != NULL ? block : fail();
 }
 
+HAK_COLD void *malloc_guarded(struct heap *heap, size_t align_bytes, size_t bytes,
+                              enum block_kind kind)
+{
+    heap_draw_guard(heap);
+    bool is_zero = false;
+    struct large_request request = {.bytes = bytes,
+                                    .align_bytes = align_bytes,
+                                    .owner_tag = LARGE_TAG,
+                                    .is_sample = true,
+                                    .kind = kind};
+    bool can_have = max_size(bytes, align_bytes) <= os_page_bytes();
+    return can_have ? large_take(&request, &is_zero) : NULL;
+}
+
 HAK_COLD void *malloc_after_miss(class_id cls)
 {
     int attempt = 0;
@@ -113,13 +129,26 @@ HAK_COLD void *malloc_after_miss(class_id cls)
     return block != NULL ? block : fail();
 }
 
+static __attribute__((noinline)) void *take_missed(class_id cls)
+{
+    if (heap_guard_is_due(thread_heap)) {
+        size_t bytes = size_class_bytes(cls);
+        void *block =
+            malloc_guarded(thread_heap, largest_power_dividing(bytes), bytes, KIND_MALLOC);
+        if (block != NULL) {
+            return block;
+        }
+    }
+    return malloc_after_miss(cls);
+}
+
 // The thread has no heap yet, or the front is the gated one.
 static __attribute__((noinline)) void *take_unhit(class_id cls)
 {
     struct heap *heap = heap_of_thread();
     bool is_gated = heap != NULL && heap->front == FRONT_GATED && cls < TINY_CLASS_COUNT;
     void *block = is_gated ? tiny_alloc_gate_fast(heap, cls) : NULL;
-    return likely(block != NULL) ? block : malloc_after_miss(cls);
+    return likely(block != NULL) ? block : take_missed(cls);
 }
 
 static inline void *take_class(class_id cls)
@@ -129,7 +158,7 @@ static inline void *take_class(class_id cls)
         return take_unhit(cls);
     }
     void *block = bin_pop(heap, cls);
-    return likely(block != NULL) ? block : malloc_after_miss(cls);
+    return likely(block != NULL) ? block : take_missed(cls);
 }
 
 void *malloc_slow(size_t bytes, enum block_kind kind)

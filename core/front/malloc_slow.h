@@ -8,6 +8,7 @@
 #include "hakmem.h"
 #include "harden/block_kind.h"
 #include "route/size_class.h"
+#include "thread/heap.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +21,10 @@ void *malloc_zeroed(size_t count, size_t bytes);
 
 // At a multiple of `align_bytes`, a power of two.  NULL with errno ENOMEM.
 void *malloc_aligned(size_t align_bytes, size_t bytes, enum block_kind kind);
+
+// A small block between guards, in place of one from a bin; aligned to `align_bytes`.  NULL: there is
+// none to be had, and errno is left alone.
+void *malloc_guarded(struct heap *heap, size_t align_bytes, size_t bytes, enum block_kind kind);
 
 // The parts that the hardened front shares: a block of the class when the bin is empty; a large block,
 // aligned as asked, *is_zero when it holds zeros.  NULL with errno ENOMEM.

@@ -58,13 +58,18 @@ static void *move_block(void *block, size_t usable_bytes, size_t align_bytes, si
     return target;
 }
 
-// A hardened process's large block: its pages stay, or move without being copied.
+// A hardened process's large block: its pages stay, or move without being copied.  One that grows gets
+// room to grow further where it is.
 static void *resize_large_checked(void *block, const struct hardened_block *held, size_t bytes)
 {
     if (bytes < held->asked_bytes) {
         memset((char *)block + bytes, 0, held->asked_bytes - bytes);
     }
-    void *resized = large_resize(block, bytes);
+    size_t room_bytes = bytes > held->asked_bytes ? bytes + bytes / 8 : bytes;
+    void *resized = large_resize(block, room_bytes);
+    if (resized == NULL && room_bytes != bytes) {
+        resized = large_resize(block, bytes);
+    }
     if (resized != NULL) {
         large_set_usable(resized, bytes);
         heap_purge_if_due(thread_heap);

@@ -58,6 +58,16 @@ struct heap *heap_attach(void)
     return heap;
 }
 
+void heap_draw_guard(struct heap *heap)
+{
+    uint64_t rate = gates.guard_rate;
+    if (rate == 0) {
+        return;
+    }
+    heap->guard_random = heap->guard_random * 6364136223846793005u + (heap->link_key | 1);
+    heap->guard_left = (uint32_t)(1 + (heap->guard_random >> 33) % (2 * rate - 1));
+}
+
 void *heap_shared_take(struct heap *heap, class_id cls)
 {
     void *block = NULL;

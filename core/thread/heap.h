@@ -104,10 +104,12 @@ struct heap {
     struct collector collector;
 
     // Touched by the owner only.
-    size_t bin_bytes;    // promised to the bins by their limits
-    uint32_t limit_cap;  // of every bin: sinks while the promises exceed their bound
-    uint32_t tick;       // slow paths taken, to look for idle bins now and then
-    uint32_t owner_tag;  // never changes
+    size_t bin_bytes;     // promised to the bins by their limits
+    uint32_t limit_cap;   // of every bin: sinks while the promises exceed their bound
+    uint32_t tick;        // slow paths taken, to look for idle bins now and then
+    uint32_t owner_tag;   // never changes
+    uint32_t guard_left;  // misses until a block gets guards; 0: never
+    uint64_t guard_random;
     _Atomic(struct batch *) outboxes[OUTBOX_COUNT];  // relaxed: statistics look in
     struct batch *spare_batches;
     size_t spare_batch_count;
@@ -148,6 +150,15 @@ static inline struct heap *heap_of_thread(void)
 {
     struct heap *heap = thread_heap;
     return likely(heap->front != FRONT_UNSETTLED) ? heap : heap_attach();
+}
+
+// Draws after how many misses a block gets guards next, HAKMEM_GUARD_RATE on the average.
+void heap_draw_guard(struct heap *heap);
+
+// Called on a miss: does the block get guards?
+static inline bool heap_guard_is_due(struct heap *heap)
+{
+    return unlikely(heap->guard_left != 0) && --heap->guard_left == 0;
 }
 
 // Serves a class from a shared heap, or gives one block back to whatever heap owns it, under that

@@ -166,6 +166,7 @@ void process_settle(struct heap *heap)
             return;
         }
     }
+    heap_draw_guard(heap);
     if (gates.hardened) {
         quarantine_make(heap);
         heap->front = FRONT_HARDENED;

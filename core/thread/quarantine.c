@@ -27,11 +27,22 @@ void quarantine_make(struct heap *heap)
     atomic_store_explicit(&heap->quarantine, quarantine, memory_order_release);
 }
 
+// A link will cover the first word of a block that goes to a bin.
+static inline void look_at_first_word(const void *pointer)
+{
+    const struct block *block = pointer;
+    if (unlikely(block->link != 0)) {
+        class_id cls = (class_id)page_entry_class(page_map_lookup(block));
+        die_damaged(block, size_class_bytes(cls) - TRAILER_BYTES);
+    }
+}
+
 void quarantine_shuffle(struct quarantine *quarantine, void **blocks, size_t count)
 {
     for (size_t i = count; i > 1; i--) {
         size_t other = (size_t)((quarantine_random(quarantine) >> 32) * i >> 32);
         void *block = blocks[i - 1];
+        look_at_first_word(block);
         blocks[i - 1] = blocks[other];
         blocks[other] = block;
     }
@@ -51,10 +62,7 @@ void quarantine_release(struct heap *heap, void *block)
 {
     page_entry entry = page_map_lookup(block);
     page_entry cls = entry ^ heap->slabs.tag;
-    // The link will cover it.
-    if (unlikely(((const struct block *)block)->link != 0)) {
-        die_damaged(block, size_class_bytes((class_id)page_entry_class(entry)) - TRAILER_BYTES);
-    }
+    look_at_first_word(block);
     if (likely(cls < CLASS_COUNT) && heap->kind == HEAP_THREAD) {
         give_own(heap, (class_id)cls, block);
     } else {
