@@ -13,7 +13,7 @@
 
 // ---- Taking ---------------------------------------------------------------------------------------
 
-static inline void arm(void *block, class_id cls, size_t asked_bytes, enum block_kind kind)
+static HAK_HOT void arm(void *block, class_id cls, size_t asked_bytes, enum block_kind kind)
 {
     size_t class_bytes = size_class_bytes(cls);
     if (unlikely(!harden_is_on())) {
@@ -46,12 +46,17 @@ static __attribute__((noinline)) void *take_missed(class_id cls, size_t align_by
 }
 
 // Without a heap yet, the bins are empty.
-static inline void *take_class(class_id cls, size_t align_bytes, size_t bytes, enum block_kind kind)
+static HAK_HOT void *take_class(class_id cls, size_t align_bytes, size_t bytes,
+                                enum block_kind kind)
 {
     void *block = bin_pop_checked(thread_heap, cls);
     if (unlikely(block == NULL)) {
         return take_missed(cls, align_bytes, bytes, kind);
     }
+    // All of the block behind it will be read.
+    const char *next = (const char *)thread_heap->bins.head[cls];
+    __builtin_prefetch(next);
+    __builtin_prefetch(next + size_class_bytes(cls) - TRAILER_BYTES);
     arm(block, cls, bytes, kind);
     return block;
 }
@@ -130,7 +135,7 @@ static HAK_COLD _Noreturn void die_of_trailer(const void *pointer, size_t class_
 
 // Does all of what would be a block at this address lie in slabs of the class?  Only then is there a
 // trailer to look at.
-static inline bool has_trailer(const void *pointer, size_t class_bytes, unsigned cls)
+static HAK_HOT bool has_trailer(const void *pointer, size_t class_bytes, unsigned cls)
 {
     uintptr_t address = (uintptr_t)pointer;
     uintptr_t last = address + class_bytes - 1;
@@ -140,7 +145,7 @@ static inline bool has_trailer(const void *pointer, size_t class_bytes, unsigned
 }
 
 // What the trailer of a live block says, whose slack is untouched.  Dies otherwise.
-static inline uint64_t check_block(const void *pointer, unsigned cls)
+static HAK_HOT uint64_t check_block(const void *pointer, unsigned cls)
 {
     size_t class_bytes = size_class_bytes((class_id)cls);
     if (unlikely(!has_trailer(pointer, class_bytes, cls))) {
@@ -301,8 +306,12 @@ void hardened_free(void *pointer, enum block_kind kind, size_t given_bytes)
         free_rest(pointer, cls, kind, given_bytes);
         return;
     }
-    uint64_t code = check_block(pointer, cls);
     size_t class_bytes = size_class_bytes((class_id)cls);
+    struct quarantine *quarantine = atomic_load_explicit(&heap->quarantine, memory_order_relaxed);
+    if (likely(quarantine != NULL)) {
+        quarantine_look_ahead(quarantine, class_bytes);
+    }
+    uint64_t code = check_block(pointer, cls);
     size_t asked_bytes = class_bytes - TRAILER_BYTES - trailer_slack(code);
     if (unlikely(trailer_kind(code) != kind ||
                  (given_bytes != BYTES_UNKNOWN && given_bytes != asked_bytes))) {
@@ -310,7 +319,6 @@ void hardened_free(void *pointer, enum block_kind kind, size_t given_bytes)
     }
     trailer_write(pointer, class_bytes, trailer_slack(code), KIND_FREED);
     wipe_block(pointer, class_bytes);
-    struct quarantine *quarantine = atomic_load_explicit(&heap->quarantine, memory_order_relaxed);
     if (unlikely(quarantine == NULL || (entry ^ heap->slabs.tag) >= CLASS_COUNT)) {
         free_at_once(pointer, class_bytes, entry);
         return;

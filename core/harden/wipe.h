@@ -9,14 +9,15 @@
 // Blocks are aligned to 16 bytes and their class sizes are multiples of it.
 typedef uint64_t wide_word __attribute__((vector_size(16), may_alias));
 
-// Clears all of a block but its trailer.
+enum {
+    WIPE_STEP_BYTES = 4 * sizeof(wide_word)
+};
+
+// Clears all of a block but its trailer.  Short ones here; for the others a call of memset is faster.
 static inline void wipe_block(void *block, size_t class_bytes)
 {
-    enum {
-        SHORT_BYTES = 256
-    };  // above, a call of memset is the faster
     char *end = (char *)block + class_bytes - 2 * TRAILER_BYTES;
-    if (unlikely(class_bytes > SHORT_BYTES)) {
+    if (class_bytes > WIPE_STEP_BYTES) {
         memset(block, 0, class_bytes - TRAILER_BYTES);
         return;
     }
@@ -26,21 +27,28 @@ static inline void wipe_block(void *block, size_t class_bytes)
     word_store(end, 0);
 }
 
-// Is all of a block but its trailer 0?
+static inline wide_word wipe_sum(const char *address)
+{
+    const wide_word *words = (const wide_word *)(const void *)address;
+    return words[0] | words[1] | words[2] | words[3];
+}
+
+// Is all of a block but its trailer 0?  The last step overlaps the one before it: a loop over the rest
+// would be one more branch that nothing predicts.
 static inline bool wipe_is_whole(const void *block, size_t class_bytes)
 {
-    enum {
-        STEP_BYTES = 4 * sizeof(wide_word)
-    };
     const char *word = block;
     const char *end = word + class_bytes - 2 * TRAILER_BYTES;
     wide_word sum = {0, 0};
-    for (; end - word >= STEP_BYTES; word += STEP_BYTES) {
-        const wide_word *words = (const wide_word *)(const void *)word;
-        sum |= words[0] | words[1] | words[2] | words[3];
-    }
-    for (; word < end; word += sizeof(wide_word)) {
-        sum |= *(const wide_word *)(const void *)word;
+    if (likely(class_bytes >= WIPE_STEP_BYTES + 2 * TRAILER_BYTES)) {
+        for (const char *last = end - WIPE_STEP_BYTES; word < last; word += WIPE_STEP_BYTES) {
+            sum |= wipe_sum(word);
+        }
+        sum |= wipe_sum(end - WIPE_STEP_BYTES);
+    } else {
+        for (; word < end; word += sizeof(wide_word)) {
+            sum |= *(const wide_word *)(const void *)word;
+        }
     }
     return (sum[0] | sum[1] | word_load(end)) == 0;
 }

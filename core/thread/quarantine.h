@@ -35,20 +35,32 @@ static inline uint64_t quarantine_random(struct quarantine *quarantine)
     return quarantine->random;
 }
 
-// Puts a block in and returns the one whose turn it is, or NULL.
-static inline void *quarantine_swap(struct quarantine *quarantine, size_t class_bytes, void *block)
+// The slot for the next block of a class that waits.
+static inline void *_Atomic *quarantine_slot(struct quarantine *quarantine, size_t class_bytes)
 {
     enum {
         TINY_SHIFT = 64 - 7,
         MEDIUM_SHIFT = 64 - 4,
     };
+    return class_bytes <= TINY_BYTES_MOST ? &quarantine->tiny[quarantine->random >> TINY_SHIFT]
+                                          : &quarantine->medium[quarantine->random >> MEDIUM_SHIFT];
+}
+
+// Fetches the block whose turn is next: it has not been touched for long.
+static inline void quarantine_look_ahead(struct quarantine *quarantine, size_t class_bytes)
+{
+    __builtin_prefetch(
+        atomic_load_explicit(quarantine_slot(quarantine, class_bytes), memory_order_relaxed), 1);
+}
+
+// Puts a block in and returns the one whose turn it is, or NULL.
+static inline void *quarantine_swap(struct quarantine *quarantine, size_t class_bytes, void *block)
+{
     if (unlikely(class_bytes > QUARANTINE_BYTES_MOST)) {
         return block;
     }
-    uint64_t random = quarantine_random(quarantine);
-    void *_Atomic *slot = class_bytes <= TINY_BYTES_MOST
-                              ? &quarantine->tiny[random >> TINY_SHIFT]
-                              : &quarantine->medium[random >> MEDIUM_SHIFT];
+    void *_Atomic *slot = quarantine_slot(quarantine, class_bytes);
+    (void)quarantine_random(quarantine);
     void *former = atomic_load_explicit(slot, memory_order_relaxed);
     atomic_store_explicit(slot, block, memory_order_relaxed);
     return former;
