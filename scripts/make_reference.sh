@@ -142,7 +142,7 @@ read_record()
         name = file
         sub(/\.md$/, "", name)
         if (match(file, /^[0-9]+/)) { name = substr(file, 1, RLENGTH) }
-        if (match(question, /^[A-Za-z0-9_-]+: /)) {
+        if (match(question, /^[A-Z]*[0-9][^:=]*: /)) {
             name = substr(question, 1, RLENGTH - 2)
             question = substr(question, RLENGTH + 1)
         }
@@ -254,7 +254,8 @@ END
     cat <<'END'
 
 A record opens with its title, `# NAME: the question`, and a line `**Status.** WORD: result.`; `hakmem ab --markdown=FILE` and
-`hakmem compare --markdown=FILE` write both. A title without a name goes by its file's number or name. The words:
+`hakmem compare --markdown=FILE` write both. A name has a number in it: `0007`, `D3`, `B3 on mixed`; a title without one goes by its file's
+number or name. The words:
 
 | status | meaning |
 |---|---|
@@ -269,8 +270,8 @@ A record opens with its title, `# NAME: the question`, and a line `**Status.** W
 
 ## Gates
 
-What stands of them: the gates of research boxes and retired experiments, and those whose defaults a record justifies. A record is
-listed with every gate that it names. [All gates](../reference/environment.md) with what they do.
+The gates of research boxes and of retired experiments, and those whose defaults a record justifies; beside each the records that
+name it. What they do is told in [the list of all gates](../reference/environment.md).
 
 | gate | default | status | records |
 |---|---|---|---|

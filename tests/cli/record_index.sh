@@ -71,7 +71,7 @@ take_copy
 printf '# 0000: a name\n\n**Status.** rejected: see HAKMEM_HUGE_PAGES, not XHAKMEM_DIRTY_LIMIT_.\n' >$analysis/0000-name.md
 make_pages
 expect_status 0
-expect_line $analysis/README.md "| \`HAKMEM_HUGE_PAGES\` | 8MiB | adopted | [0007](0007-huge-pages.md), [0000](0000-name.md) |"
+expect_match $analysis/README.md '^| .HAKMEM_HUGE_PAGES. | 8MiB | adopted | \[0007\](0007-huge-pages.md), \[0000\](0000-name.md)'
 expect_no_match $analysis/README.md '^| .HAKMEM_DIRTY_LIMIT. .*0000'
 expect_match $analysis/README.md '^| .HAKMEM_MID_V3_ENABLED. | off | research box | '
 expect_no_match $analysis/README.md '^| .HAKMEM_VERBOSE. '
