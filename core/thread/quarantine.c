@@ -42,8 +42,8 @@ void quarantine_shuffle(struct quarantine *quarantine, void **blocks, size_t cou
     for (size_t i = count; i > 1; i--) {
         size_t other = (size_t)((quarantine_random(quarantine) >> 32) * i >> 32);
         void *block = blocks[i - 1];
-        look_at_first_word(block);
         blocks[i - 1] = blocks[other];
+        look_at_first_word(blocks[i - 1]);
         blocks[other] = block;
     }
 }

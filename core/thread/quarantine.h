@@ -66,7 +66,8 @@ static inline void *quarantine_swap(struct quarantine *quarantine, size_t class_
     return former;
 }
 
-// Shuffles blocks that come fresh from a slab; dies when the first word of one was written meanwhile.
+// Shuffles blocks that come fresh from a slab; dies when the first word of any but the first was written
+// meanwhile.
 void quarantine_shuffle(struct quarantine *quarantine, void **blocks, size_t count);
 
 // Gives a freed block where it belongs; dies when its first word was written since.
