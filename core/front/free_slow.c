@@ -2,6 +2,7 @@
 #include "front/free_slow.h"
 
 #include "backend/backend.h"
+#include "backend/glibc_heap.h"
 #include "backend/large.h"
 #include "box/tiny_free_route_cache_env_box.h"
 #include "os/os_process.h"
@@ -35,10 +36,21 @@ static void free_by_route(struct heap *heap, class_id cls, void *block)
     free_own(heap, cls, block);
 }
 
-static HAK_COLD void free_large(void *pointer)
+// Other mappings may share a unit with the start of a large block.
+static HAK_COLD void free_large(void *pointer, page_entry entry)
 {
+    if (unlikely(!large_is_live(entry, pointer)) && glibc_heap_give(pointer)) {
+        return;
+    }
     large_give(pointer);
     heap_purge_if_due(thread_heap);
+}
+
+static HAK_COLD void free_unknown(void *pointer)
+{
+    if (!glibc_heap_give(pointer)) {
+        backend_die_unknown(pointer);
+    }
 }
 
 // Another heap's block, or none.
@@ -54,7 +66,8 @@ static void free_foreign(struct heap *heap, void *pointer, page_entry entry)
     }
     struct heap *owner = heap_registry_lookup(page_entry_tag(entry));
     if (unlikely(owner == NULL || cls == 0 || cls >= CLASS_COUNT)) {
-        backend_die_unknown(pointer);
+        free_unknown(pointer);
+        return;
     }
     if (heap == NULL || heap->kind != HEAP_THREAD || owner->kind == HEAP_SHARED ||
         size_class_bytes((class_id)cls) >= REMOTE_BYTES_MOST) {
@@ -92,7 +105,7 @@ static __attribute__((noinline)) void free_otherwise(void *pointer)
             free_own(heap, (class_id)cls, pointer);
         }
     } else if (page_entry_class(entry) == LARGE_CLASS) {
-        free_large(pointer);
+        free_large(pointer, entry);
     } else {
         free_foreign(heap, pointer, entry);
     }
@@ -105,6 +118,19 @@ void free_slow(void *pointer)
     }
 }
 
+// Of a pointer that is no live block of ours.
+static HAK_COLD size_t unknown_usable_bytes(const void *pointer)
+{
+    size_t bytes = glibc_heap_usable_bytes(pointer);
+    if (bytes != 0) {
+        return bytes;
+    }
+    if (page_entry_class(page_map_lookup(pointer)) == LARGE_CLASS) {
+        return large_bytes(pointer);  // dies with what is known of it
+    }
+    die_misuse("use", pointer, 0);
+}
+
 size_t block_usable_bytes(const void *pointer)
 {
     page_entry entry = page_map_lookup(pointer);
@@ -112,8 +138,5 @@ size_t block_usable_bytes(const void *pointer)
     if (likely(cls != 0 && cls < CLASS_COUNT)) {
         return size_class_bytes((class_id)cls);
     }
-    if (cls != LARGE_CLASS) {
-        die_misuse("use", pointer, 0);
-    }
-    return large_bytes(pointer);
+    return large_is_live(entry, pointer) ? large_bytes(pointer) : unknown_usable_bytes(pointer);
 }

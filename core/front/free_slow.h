@@ -11,7 +11,8 @@
 // Any pointer.  Keeps errno.
 __attribute__((noinline)) void free_slow(void *pointer);
 
-// The usable bytes of a block; dies when `pointer` isn't in a slab and isn't a large block.
+// The usable bytes of a block, also of one of glibc's; dies when `pointer` isn't in a slab and isn't a
+// large block.
 size_t block_usable_bytes(const void *pointer);
 
 #endif

@@ -74,7 +74,7 @@ void *block_resize(void *block, size_t align_bytes, size_t bytes)
     if (fits(block, usable_bytes, align_bytes, bytes)) {
         return block;
     }
-    bool is_large = page_entry_class(page_map_lookup(block)) == LARGE_CLASS;
+    bool is_large = large_is_live(page_map_lookup(block), block);
     if (is_large && bytes > CLASSED_BYTES_MOST && align_bytes <= os_page_bytes()) {
         void *resized = large_resize(block, bytes);
         if (resized != block || bytes < usable_bytes) {
