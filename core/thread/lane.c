@@ -76,9 +76,9 @@ static size_t take_from_any(class_id cls, void **blocks, size_t want)
     for (unsigned i = 0; i < LANE_COUNT_MOST && taken == 0; i++) {
         struct heap *lane = heap_registry_find_lane(i);
         if (lane != NULL && !slab_is_out(&lane->slabs, cls)) {
-            lock_take(&lane->slabs.lock);
+            lock_take(lane->slabs.lock);
             taken = slab_refill(&lane->slabs, cls, blocks, want);
-            lock_give(&lane->slabs.lock);
+            lock_give(lane->slabs.lock);
         }
     }
     return taken;
