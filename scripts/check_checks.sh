@@ -140,6 +140,12 @@ good_tree
 echo 'int f(void) { return getenv("A") != 0; }' >>core/os/page.c
 refuses 'getenv() may allocate' check_syscalls.sh core
 good_tree
+mkdir core/override
+echo 'int f(void) { return dlsym(0, "a") != 0; } // SPDX-License-Identifier: MIT' >core/override/loader.c
+accepts check_syscalls.sh core
+mv core/override/loader.c core/override/names.c
+refuses 'dlsym() may allocate' check_syscalls.sh core
+good_tree
 echo 'int f(void) { return os.write(1); /* mmap() */ } // munmap()' >>core/thread/heap.h
 accepts check_syscalls.sh core
 
@@ -152,6 +158,15 @@ refuses "isn't snake_case" check_names.sh .
 good_tree
 cp core/front/door.c core/thread/door.c
 refuses 'more than one file is named: door.c' check_names.sh .
+
+printf '  Test  #7: unit.page\n  Test #12: stress.minute\n' >"$scratch/tests"
+# shellcheck disable=SC2016
+printf '| A1 | hangs | here #1 | `unit.page`, `stress.minute` |\n| A2 | x | y | known limit: so |\n' >"$scratch/page"
+accepts check_known_faults.sh "$scratch/page" "$scratch/tests"
+sed -i 's/unit.page/unit.pages/' "$scratch/page"
+refuses 'there is no test unit.pages' check_known_faults.sh "$scratch/page" "$scratch/tests"
+echo '| A3 | crashes | there #2 | |' >"$scratch/page"
+refuses 'neither a test nor a known limit' check_known_faults.sh "$scratch/page" "$scratch/tests"
 
 # The hit path and the exports, on libraries made for this.
 library()

@@ -14,9 +14,9 @@ static size_t refill_from_slabs(struct slab_owner *owner, class_id cls, void **b
 {
     size_t taken = 0;
     do {
-        lock_take(&owner->lock);
+        lock_take(owner->lock);
         taken = slab_refill(owner, cls, blocks, want);
-        lock_give(&owner->lock);
+        lock_give(owner->lock);
     } while (taken == 0 && slab_add(owner, cls, backend));
     return taken;
 }

@@ -30,6 +30,13 @@ struct large_figures {
 // A block, or NULL when memory or the limit is reached.  *is_zero: all its bytes are 0.
 void *large_take(const struct large_request *request, bool *is_zero);
 
+// Is `pointer`, whose entry is given, the start of a live block?
+static inline bool large_is_live(page_entry entry, const void *pointer)
+{
+    return page_entry_class(entry) == LARGE_CLASS && page_entry_tag(entry) != FREED_TAG &&
+           span_of_unit((uintptr_t)pointer)->base == (uintptr_t)pointer;
+}
+
 // Frees a block.  Dies when `pointer` is not the start of one.
 void large_give(void *pointer);
 

@@ -90,7 +90,7 @@ static bool add_segment(struct slab_owner *owner)
     if (segment == NULL) {
         return false;
     }
-    lock_take(&owner->lock);
+    lock_take(owner->lock);
     for (unsigned i = 0; i < CHUNK_UNIT_COUNT; i++) {
         unit_at(segment, i)->span.backend = BACKEND_ULTRA;
         unit_at(segment, i)->cls = 0;
@@ -100,7 +100,7 @@ static bool add_segment(struct slab_owner *owner)
     segment->pending = 0;
     count_idle(owner, segment->idle, 1);
     span_list_push(&owner->segments, &segment->span);
-    lock_give(&owner->lock);
+    lock_give(owner->lock);
     return true;
 }
 
@@ -189,11 +189,11 @@ size_t ultra_refill(struct slab_owner *owner, class_id cls, void **blocks, size_
 {
     size_t taken = 0;
     do {
-        lock_take(&owner->lock);
+        lock_take(owner->lock);
         if (owner->ultra_units[cls] != NULL || cut_idle_unit(owner, cls)) {
             taken = take_from_units(owner, cls, blocks, want);
         }
-        lock_give(&owner->lock);
+        lock_give(owner->lock);
     } while (taken == 0 && add_segment(owner));
     return taken != 0 ? taken : backend_refill(BACKEND_LEGACY, owner, cls, blocks, want);
 }

@@ -92,12 +92,12 @@ static unsigned store_shift(class_id cls)
 static uint16_t *take_store(struct slab_owner *owner, class_id cls)
 {
     unsigned shift = store_shift(cls);
-    lock_take(&owner->lock);
+    lock_take(owner->lock);
     void **store = owner->v7_stores[shift];
     if (store != NULL) {
         owner->v7_stores[shift] = *store;
     }
-    lock_give(&owner->lock);
+    lock_give(owner->lock);
     return store != NULL ? (uint16_t *)(void *)store : record_take((size_t)1 << shift);
 }
 
@@ -141,7 +141,7 @@ static bool add_slab(struct slab_owner *owner, class_id cls)
     if (is_made) {
         wipe_span(&slab->span);
     }
-    lock_take(&owner->lock);
+    lock_take(owner->lock);
     if (is_made) {
         slab->span.backend = BACKEND_V7;
         slab->cls = cls;
@@ -158,7 +158,7 @@ static bool add_slab(struct slab_owner *owner, class_id cls)
     } else if (links != NULL) {
         give_store(owner, &(struct v7_slab){.links = links, .cls = cls});
     }
-    lock_give(&owner->lock);
+    lock_give(owner->lock);
     return is_made;
 }
 
@@ -298,9 +298,9 @@ size_t v7_refill(struct slab_owner *owner, class_id cls, void **blocks, size_t w
 {
     size_t taken = 0;
     do {
-        lock_take(&owner->lock);
+        lock_take(owner->lock);
         taken = take_of_class(owner, cls, blocks, want);
-        lock_give(&owner->lock);
+        lock_give(owner->lock);
     } while (taken == 0 && add_slab(owner, cls));
     return taken;
 }
@@ -376,7 +376,7 @@ size_t v7_former_bytes(const struct span *record, uintptr_t address)
 bool v7_move(struct slab_owner *from, struct slab_owner *to, class_id cls)
 {
     size_t free_count = 0;
-    lock_take(&from->lock);
+    lock_take(from->lock);
     struct v7_slab *slab = from->v7_slabs[cls];
     if (slab != NULL) {
         free_count = slab->free_count;
@@ -386,15 +386,15 @@ bool v7_move(struct slab_owner *from, struct slab_owner *to, class_id cls)
         slab->list = V7_DETACHED;
         page_map_set(slab->span.base, 1, to->tag | cls);
     }
-    lock_give(&from->lock);
+    lock_give(from->lock);
     if (slab == NULL) {
         return false;
     }
-    lock_take(&to->lock);
+    lock_take(to->lock);
     count_slab(to, slab, free_count, 1);
     slab->list = V7_FULL;
     place(to, slab);
-    lock_give(&to->lock);
+    lock_give(to->lock);
     return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "front/free_slow.h"
 
+#include "backend/glibc_heap.h"
 #include "backend/large.h"
 #include "box/tiny_free_route_cache_env_box.h"
 #include "front/hardened.h"
@@ -15,8 +16,12 @@ static void free_by_route(struct heap *heap, class_id cls, void *block)
     heap_give_own(heap, cls, block);
 }
 
-static HAK_COLD void free_large(void *pointer)
+// Other mappings may share a unit with the start of a large block.
+static HAK_COLD void free_large(void *pointer, page_entry entry)
 {
+    if (unlikely(!large_is_live(entry, pointer)) && glibc_heap_give(pointer)) {
+        return;
+    }
     large_give(pointer);
     heap_purge_if_due(thread_heap);
 }
@@ -49,7 +54,7 @@ __attribute__((noinline)) void free_unchecked(void *pointer)
             heap_give_own(heap, (class_id)cls, pointer);
         }
     } else if (page_entry_class(entry) == LARGE_CLASS) {
-        free_large(pointer);
+        free_large(pointer, entry);
     } else {
         heap_give_foreign(heap, pointer, entry);
     }
@@ -64,6 +69,18 @@ void free_slow(void *pointer, enum block_kind kind)
     }
 }
 
+size_t unknown_usable_bytes(const void *pointer)
+{
+    size_t bytes = glibc_heap_usable_bytes(pointer);
+    if (bytes != 0) {
+        return bytes;
+    }
+    if (page_entry_class(page_map_lookup(pointer)) == LARGE_CLASS) {
+        return large_bytes(pointer);  // dies with what is known of it
+    }
+    die_misuse("use", pointer, 0);
+}
+
 size_t block_usable_bytes(const void *pointer)
 {
     if (unlikely(harden_pads())) {
@@ -74,8 +91,5 @@ size_t block_usable_bytes(const void *pointer)
     if (likely(cls != 0 && cls < CLASS_COUNT)) {
         return size_class_bytes((class_id)cls);
     }
-    if (cls != LARGE_CLASS) {
-        die_misuse("use", pointer, 0);
-    }
-    return large_bytes(pointer);
+    return large_is_live(entry, pointer) ? large_bytes(pointer) : unknown_usable_bytes(pointer);
 }

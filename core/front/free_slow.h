@@ -15,7 +15,11 @@ __attribute__((noinline)) void free_slow(void *pointer, enum block_kind kind);
 // The same for a block that the hardened front has checked.
 void free_unchecked(void *pointer);
 
-// The usable bytes of a block; dies when `pointer` isn't in a slab and isn't a large block.
+// The usable bytes of a block, also of one of glibc's; dies when `pointer` isn't in a slab and isn't a
+// large block.
 size_t block_usable_bytes(const void *pointer);
+
+// Of a pointer that is no live block of ours: of glibc's block, or dies.
+HAK_COLD size_t unknown_usable_bytes(const void *pointer);
 
 #endif

@@ -223,7 +223,7 @@ size_t hardened_usable_bytes(const void *pointer)
         return large_look(pointer).usable_bytes;
     }
     if (cls == 0 || cls >= CLASS_COUNT) {
-        die_misuse("use", pointer, 0);
+        return unknown_usable_bytes(pointer);
     }
     size_t class_bytes = size_class_bytes((class_id)cls);
     uint64_t code =

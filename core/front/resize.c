@@ -79,6 +79,9 @@ static void *resize_large_checked(void *block, const struct hardened_block *held
 
 static HAK_COLD void *resize_checked(void *block, size_t align_bytes, size_t bytes)
 {
+    if (unlikely(page_map_lookup(block) == 0)) {
+        return move_block(block, unknown_usable_bytes(block), align_bytes, bytes);
+    }
     struct hardened_block held = hardened_look(block);
     if (fits(block, held.most_bytes, align_bytes, bytes)) {
         hardened_resize_in_place(block, &held, bytes);
@@ -111,7 +114,7 @@ void *block_resize(void *block, size_t align_bytes, size_t bytes)
     if (fits(block, usable_bytes, align_bytes, bytes)) {
         return block;
     }
-    bool is_large = page_entry_class(page_map_lookup(block)) == LARGE_CLASS;
+    bool is_large = large_is_live(page_map_lookup(block), block);
     if (is_large && bytes > CLASSED_BYTES_MOST && align_bytes <= os_page_bytes()) {
         void *resized = large_resize(block, bytes);
         if (resized != block || bytes < usable_bytes) {

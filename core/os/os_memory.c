@@ -6,6 +6,7 @@
 #include "os/syscall.h"
 
 #include <errno.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -150,6 +151,40 @@ void os_want_huge_pages(void *address, size_t bytes)
 void os_avoid_huge_pages(void *address, size_t bytes)
 {
     (void)counted_call(SYS_madvise, address, bytes, MADV_NOHUGEPAGE, 0, 0);
+}
+
+// The kernel reads the set before it refuses the unknown request (the idea is Abseil's AddressIsReadable).
+bool os_can_read(const void *address)
+{
+    enum {
+        NO_SUCH_REQUEST = -1,
+        SET_BYTES = 8
+    };
+    return os_syscall(SYS_rt_sigprocmask, NO_SUCH_REQUEST, (long)address, 0, SET_BYTES, 0, 0) ==
+           -EINVAL;
+}
+
+uintptr_t os_break(void)
+{
+    return (uintptr_t)os_syscall(SYS_brk, 0, 0, 0, 0, 0, 0);
+}
+
+// A program without PT_PHDR was linked to the addresses that it runs at.
+uintptr_t os_program_end(void)
+{
+    const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+    size_t count = getauxval(AT_PHNUM);
+    uintptr_t bias = 0;
+    uintptr_t end = 0;
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t segment_end = headers[i].p_vaddr + headers[i].p_memsz;
+        if (headers[i].p_type == PT_PHDR) {
+            bias = (uintptr_t)headers - headers[i].p_vaddr;
+        } else if (headers[i].p_type == PT_LOAD && segment_end > end) {
+            end = segment_end;
+        }
+    }
+    return bias + end;
 }
 
 size_t os_memory_call_count(void)

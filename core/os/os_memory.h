@@ -7,6 +7,7 @@
 #ifndef HAK_OS_OS_MEMORY_H
 #define HAK_OS_OS_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,7 +60,16 @@ void os_want_huge_pages(void *address, size_t bytes);
 // Keeps the kernel from backing the range with huge pages, where it would do so unasked.
 void os_avoid_huge_pages(void *address, size_t bytes);
 
-// System calls made by this file since the start.
+// Can the eight bytes at `address`, a multiple of eight, be read?  For pointers that may lead anywhere.
+bool os_can_read(const void *address);
+
+// Where the memory that brk has given this process ends.
+uintptr_t os_break(void);
+
+// Where the program's own image ends, its static variables included: the memory of brk lies above.
+uintptr_t os_program_end(void);
+
+// System calls that change mappings, made by this file since the start.
 size_t os_memory_call_count(void);
 
 #endif

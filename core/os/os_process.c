@@ -5,6 +5,7 @@
 #include "os/syscall.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -16,6 +17,9 @@ enum {
     STANDARD_ERROR = 2,
     OWNER_ONLY = 0600,
 };
+
+// Written with the same value by whoever comes first; 0: not yet.
+static _Atomic uint64_t random_seed;
 
 bool os_is_secure_execution(void)
 {
@@ -29,10 +33,13 @@ char *const *os_environment(void)
 
 uint64_t os_random_seed(void)
 {
-    uint64_t seed = 0;
-    const void *random = (const void *)getauxval(AT_RANDOM);
-    if (random != NULL) {
-        memcpy(&seed, random, sizeof seed);
+    uint64_t seed = atomic_load_explicit(&random_seed, memory_order_relaxed);
+    if (unlikely(seed == 0)) {
+        const void *random = (const void *)getauxval(AT_RANDOM);
+        if (random != NULL) {
+            memcpy(&seed, random, sizeof seed);
+        }
+        atomic_store_explicit(&random_seed, seed, memory_order_relaxed);
     }
     return seed;
 }

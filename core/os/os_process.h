@@ -16,7 +16,7 @@ bool os_is_secure_execution(void);
 // The environment as it is now, NULL before libc's start; getenv is not used, it can be interposed.
 char *const *os_environment(void);
 
-// 64 random bits that the kernel gave this process at start; no system call.
+// 64 random bits that the kernel gave this process at start; no system call, and libc is asked once.
 uint64_t os_random_seed(void);
 
 int os_process_id(void);

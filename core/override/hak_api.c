@@ -1,5 +1,6 @@
 // The hak_* interface: each function is documented in include/hakmem.h.
 // SPDX-License-Identifier: MIT
+#include "backend/large.h"
 #include "base/bits.h"
 #include "front/free_fast.h"
 #include "front/hardened.h"
@@ -171,11 +172,7 @@ size_t hak_good_size(size_t bytes)
 bool hak_owns(const void *address)
 {
     page_entry entry = page_map_lookup(address);
-    if (page_entry_class(entry) != LARGE_CLASS) {
-        return entry != 0;
-    }
-    return page_entry_tag(entry) != FREED_TAG &&
-           span_of_unit((uintptr_t)address)->base == (uintptr_t)address;
+    return page_entry_class(entry) == LARGE_CLASS ? large_is_live(entry, address) : entry != 0;
 }
 
 size_t hak_trim(size_t keep_bytes)

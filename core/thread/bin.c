@@ -195,9 +195,9 @@ static void flush_list(struct heap *heap, class_id cls, struct block *block, uin
                 last->link = 0;
             }
         }
-        lock_take(&heap->slabs.lock);
+        lock_take(heap->slabs.lock);
         backend_flush(&heap->slabs, blocks, taken);
-        lock_give(&heap->slabs.lock);
+        lock_give(heap->slabs.lock);
     }
 }
 
@@ -321,9 +321,9 @@ void bin_flush_collector(struct heap *heap)
     }
     atomic_store_explicit(&heap->collector.count, 0, memory_order_relaxed);
     heap->collector.bytes = 0;
-    lock_take(&heap->slabs.lock);
+    lock_take(heap->slabs.lock);
     backend_flush(&heap->slabs, blocks, count);
-    lock_give(&heap->slabs.lock);
+    lock_give(heap->slabs.lock);
 }
 
 static void overflow(struct heap *heap, class_id cls, void *block)
@@ -339,9 +339,9 @@ static void overflow(struct heap *heap, class_id cls, void *block)
     if (make_room(heap, cls)) {
         bin_push(heap, cls, block);
     } else {
-        lock_take(&heap->slabs.lock);
+        lock_take(heap->slabs.lock);
         backend_flush(&heap->slabs, &block, 1);
-        lock_give(&heap->slabs.lock);
+        lock_give(heap->slabs.lock);
         heap_purge_if_due(heap);
     }
 }

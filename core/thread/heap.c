@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "backend/backend_purge.h"
+#include "backend/glibc_heap.h"
 #include "backend/large.h"
 #include "os/os_process.h"
 #include "policy/gates.h"
@@ -16,8 +17,9 @@
 #include "thread/quarantine.h"
 #include "thread/remote_free.h"
 
-struct heap heap_before_start = {.match_tag = MATCH_NOTHING};
-struct heap heap_after_exit = {.match_tag = MATCH_NOTHING};
+static struct lock no_heaps_lock;
+struct heap heap_before_start = {.match_tag = MATCH_NOTHING, .slabs = {.lock = &no_heaps_lock}};
+struct heap heap_after_exit = {.match_tag = MATCH_NOTHING, .slabs = {.lock = &no_heaps_lock}};
 struct heap *heap_pool;
 struct heap *heap_exit;
 
@@ -74,6 +76,13 @@ void *heap_shared_take(struct heap *heap, class_id cls)
     return backend_refill(BACKEND_POOL, &heap->slabs, cls, &block, 1) != 0 ? block : NULL;
 }
 
+void heap_give_unknown(void *pointer)
+{
+    if (!glibc_heap_give(pointer)) {
+        backend_die_unknown(pointer);
+    }
+}
+
 // The owner may change until its lock is held, so the entry is read again under it.
 void heap_give_locked(void *block)
 {
@@ -84,12 +93,12 @@ void heap_give_locked(void *block)
         if (owner == NULL || cls == 0 || cls >= CLASS_COUNT) {
             backend_die_unknown(block);
         }
-        lock_take(&owner->slabs.lock);
+        lock_take(owner->slabs.lock);
         bool is_owner = page_map_lookup(block) == entry;
         if (is_owner) {
             backend_flush(&owner->slabs, &block, 1);
         }
-        lock_give(&owner->slabs.lock);
+        lock_give(owner->slabs.lock);
         if (is_owner) {
             heap_purge_if_due(owner);
             return;
@@ -105,14 +114,14 @@ struct heap *heap_create_shared(void)
 void heap_destroy_shared(struct heap *heap)
 {
     large_give_all(&heap->owned_large);
-    lock_take(&heap->slabs.lock);
+    lock_take(heap->slabs.lock);
     while (heap->slabs.is_purging) {
-        lock_give(&heap->slabs.lock);
+        lock_give(heap->slabs.lock);
         os_thread_yield();
-        lock_take(&heap->slabs.lock);
+        lock_take(heap->slabs.lock);
     }
     slab_release_all(&heap->slabs);
-    lock_give(&heap->slabs.lock);
+    lock_give(heap->slabs.lock);
     heap_purge_if_due(heap);
     heap_registry_give_shared(heap);
 }

@@ -169,6 +169,9 @@ static inline bool heap_guard_is_due(struct heap *heap)
 void *heap_shared_take(struct heap *heap, class_id cls);
 void heap_give_locked(void *block);
 
+// A pointer that lies in no block of ours: glibc's goes back to it, another is the end.
+HAK_COLD void heap_give_unknown(void *pointer);
+
 // Heaps of kind HEAP_SHARED that always exist.
 extern struct heap *heap_pool;  // of bands whose route is the pool
 extern struct heap *heap_exit;  // of threads that are ending

@@ -28,7 +28,7 @@ static inline void heap_give_own(struct heap *heap, class_id cls, void *block)
     }
 }
 
-// Another heap's block, or none: then it dies.  `heap` is the calling thread's or NULL.
+// Another heap's block, or none.  `heap` is the calling thread's or NULL.
 static inline void heap_give_foreign(struct heap *heap, void *pointer, page_entry entry)
 {
     unsigned cls = page_entry_class(entry);
@@ -41,7 +41,8 @@ static inline void heap_give_foreign(struct heap *heap, void *pointer, page_entr
     }
     struct heap *owner = heap_registry_lookup(page_entry_tag(entry));
     if (unlikely(owner == NULL || cls == 0 || cls >= CLASS_COUNT)) {
-        backend_die_unknown(pointer);
+        heap_give_unknown(pointer);
+        return;
     }
     if (heap == NULL || heap->kind != HEAP_THREAD || owner->kind == HEAP_SHARED ||
         size_class_bytes((class_id)cls) >= REMOTE_BYTES_MOST) {

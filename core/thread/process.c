@@ -3,6 +3,7 @@
 
 #include "harden/harden_mode.h"
 #include "os/os_cgroup.h"
+#include "os/os_memory.h"
 #include "os/os_process.h"
 #include "policy/gates.h"
 #include "stats/budget.h"
@@ -137,6 +138,9 @@ bool process_start(void)
     if (likely(atomic_load_explicit(&process.is_started, memory_order_acquire))) {
         return true;
     }
+    // What libc is asked later under locks: it may be interposed, and then allocate.
+    (void)os_page_bytes();
+    (void)os_random_seed();
     settle(os_environment());
     make_exit_key();
     lock_take(&process.lock);

@@ -51,9 +51,9 @@ static void drain_batch(struct heap *heap, struct heap *self, struct batch *batc
 // A lane has no thread that would look into a mailbox: the batch goes straight to its slabs.
 static void give_to_lane(struct heap *lane, struct heap *self, struct batch *batch)
 {
-    lock_take(&lane->slabs.lock);
+    lock_take(lane->slabs.lock);
     drain_batch(lane, NULL, batch);
-    lock_give(&lane->slabs.lock);
+    lock_give(lane->slabs.lock);
     batch->next = NULL;
     remote_free_forward(self, batch);  // blocks freed twice, if any
     heap_purge_if_due(lane);
@@ -71,14 +71,14 @@ static void drain_for(struct heap *owner, struct heap *self)
     bool is_urgent = atomic_load_explicit(&owner->is_parked, memory_order_relaxed) ||
                      atomic_load_explicit(&owner->mailbox_bytes, memory_order_relaxed) >
                          4 * (size_t)MAILBOX_BYTES_MOST;
-    if (!lock_try(&owner->slabs.lock)) {
+    if (!lock_try(owner->slabs.lock)) {
         if (!is_urgent) {
             return;
         }
-        lock_take(&owner->slabs.lock);
+        lock_take(owner->slabs.lock);
     }
     struct batch *strays = remote_free_drain(owner, self);
-    lock_give(&owner->slabs.lock);
+    lock_give(owner->slabs.lock);
     remote_free_forward(self, strays);
     heap_purge_if_due(owner);
 }
@@ -260,8 +260,8 @@ void remote_free_forward(struct heap *self, struct batch *strays)
 
 void remote_free_empty_mailbox(struct heap *heap, struct heap *self)
 {
-    lock_take(&heap->slabs.lock);
+    lock_take(heap->slabs.lock);
     struct batch *strays = remote_free_drain(heap, self);
-    lock_give(&heap->slabs.lock);
+    lock_give(heap->slabs.lock);
     remote_free_forward(self, strays);
 }

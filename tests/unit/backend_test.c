@@ -50,7 +50,8 @@ static void a_flush_goes_by_the_block(void **state)
         TAG = 77,
         EACH = 64,
     };
-    static struct slab_owner owner;
+    static struct lock owner_lock;
+    static struct slab_owner owner = {.lock = &owner_lock};
     void *blocks[2 * EACH];
     owner.tag = page_entry_make(TAG, 0);
     assert_true(slab_add(&owner, CLASS_512, BACKEND_POOL));

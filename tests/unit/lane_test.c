@@ -252,12 +252,12 @@ static void at_the_limit_any_lane_will_do(void **state)
     struct heap *other = heap_registry_lane(os_cpu_index() + 1);
     assert_ptr_not_equal(other, mine);
     void *kept = NULL;
-    lock_take(&other->slabs.lock);
-    lock_give(&other->slabs.lock);
+    lock_take(other->slabs.lock);
+    lock_give(other->slabs.lock);
     assert_true(slab_add(&other->slabs, CLASS_512, BACKEND_MID_V3));
-    lock_take(&other->slabs.lock);
+    lock_take(other->slabs.lock);
     assert_int_equal(slab_refill(&other->slabs, CLASS_512, &kept, 1), 1);
-    lock_give(&other->slabs.lock);
+    lock_give(other->slabs.lock);
     hak_limit_set_callback(refuse, NULL);
     (void)hak_limit_set(1);
     size_t count = 1;

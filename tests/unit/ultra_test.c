@@ -23,12 +23,13 @@ enum {
 };
 
 static struct slab_owner owner;
+static struct lock owner_lock;
 static void *blocks[BLOCK_COUNT];
 
 static int start(void **state)
 {
     (void)state;
-    memset(&owner, 0, sizeof owner);
+    owner = (struct slab_owner){.lock = &owner_lock};
     owner.tag = page_entry_make(TAG, 0);
     return 0;
 }
