@@ -84,7 +84,7 @@ static void end_live(struct large *record)
 static void fill_slack(char *base, const struct large_kind *kind)
 {
     if (kind->slack_bytes != 0) {
-        slack_fill(base + kind->block_bytes, kind->slack_bytes);
+        slack_fill(base, kind->block_bytes, kind->slack_bytes);
     }
 }
 

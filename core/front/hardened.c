@@ -13,20 +13,31 @@
 
 // ---- Taking ---------------------------------------------------------------------------------------
 
+// Looks at a block but for its first word, and makes it one that is handed out.
 static HAK_HOT void arm(void *block, class_id cls, size_t asked_bytes, enum block_kind kind)
 {
     size_t class_bytes = size_class_bytes(cls);
     if (unlikely(!harden_is_on())) {
         memset(block, 0, class_bytes);
-    } else if (unlikely(!wipe_block_is_clean(block, class_bytes))) {
+    } else if (unlikely(!wipe_rest_is_clean(block, class_bytes))) {
         die_damaged(block, class_bytes - TRAILER_BYTES);
     }
+    word_store(block, 0);
     trailer_arm(block, class_bytes, asked_bytes, kind);
+}
+
+// Not out of a bin, where the first word is a link.
+static void arm_unlinked(void *block, class_id cls, size_t asked_bytes, enum block_kind kind)
+{
+    if (unlikely(harden_is_on() && word_load(block) != 0)) {
+        die_damaged(block, size_class_bytes(cls) - TRAILER_BYTES);
+    }
+    arm(block, cls, asked_bytes, kind);
 }
 
 void hardened_arm(void *block, class_id cls, size_t asked_bytes, enum block_kind kind)
 {
-    arm(block, cls, asked_bytes, kind);
+    arm_unlinked(block, cls, asked_bytes, kind);
 }
 
 static __attribute__((noinline)) void *take_missed(class_id cls, size_t align_bytes, size_t bytes,
@@ -39,7 +50,7 @@ static __attribute__((noinline)) void *take_missed(class_id cls, size_t align_by
     if (likely(block == NULL)) {
         block = malloc_after_miss(cls);
         if (likely(block != NULL)) {
-            arm(block, cls, bytes, kind);
+            arm_unlinked(block, cls, bytes, kind);
         }
     }
     return block;
@@ -155,8 +166,7 @@ static HAK_HOT uint64_t check_block(const void *pointer, unsigned cls)
     if (unlikely(!trailer_is_live(code, class_bytes))) {
         die_of_trailer(pointer, class_bytes);
     }
-    const char *end = (const char *)pointer + class_bytes - TRAILER_BYTES;
-    if (unlikely(!slack_is_whole(end, trailer_slack(code)))) {
+    if (unlikely(!slack_is_whole(pointer, class_bytes - TRAILER_BYTES, trailer_slack(code)))) {
         die_misuse("overflow", pointer,
                    told_bytes(class_bytes - TRAILER_BYTES - trailer_slack(code)));
     }
@@ -178,8 +188,7 @@ static struct hardened_block look_at_large(const void *pointer, enum block_kind 
 {
     struct large_view view = large_look(pointer);
     if (view.most_bytes != view.usable_bytes &&
-        !slack_is_whole((const char *)pointer + view.most_bytes,
-                        view.most_bytes - view.usable_bytes)) {
+        !slack_is_whole(pointer, view.most_bytes, view.most_bytes - view.usable_bytes)) {
         die_misuse("overflow", pointer, view.usable_bytes);
     }
     if (view.kind != kind || (given_bytes != BYTES_UNKNOWN && given_bytes != view.usable_bytes)) {

@@ -99,35 +99,47 @@ static inline void slack_fill_word(char *word, size_t count)
     word_store(word, (word_load(word) & ~mask) | (harden.pattern & mask));
 }
 
-static inline bool slack_word_is_whole(const char *word, size_t count)
+static inline uint64_t slack_word_damage(const char *word, size_t count)
 {
-    return ((word_load(word) ^ harden.pattern) & last_bytes_mask(count)) == 0;
+    return (word_load(word) ^ harden.pattern) & last_bytes_mask(count);
 }
 
-// Fills the slack before `end`.  Tiny classes have at most two words of it.
-static inline void slack_fill(char *end, size_t slack_bytes)
+// The bytes of slack in the word before the last one, of up to 16.
+static inline size_t slack_before_last(size_t slack_bytes)
 {
-    if (likely(slack_bytes <= 16)) {
-        slack_fill_word(end - 8, slack_bytes);
-        if (slack_bytes > 8) {
-            slack_fill_word(end - 16, slack_bytes - 8);
-        }
+    return slack_bytes - min_size(slack_bytes, 8);
+}
+
+// Fills the slack of a block of `most_bytes`.  Tiny classes have at most two words of it, which are both
+// looked at whatever it is: a branch on it would be mispredicted every other time.
+static inline void slack_fill(char *block, size_t most_bytes, size_t slack_bytes)
+{
+    char *end = block + most_bytes;
+    if (unlikely(slack_bytes > 16)) {
+        memset(end - slack_bytes, (int)(harden.pattern & 255),
+               min_size(slack_bytes, SLACK_CHECKED_MOST));
         return;
     }
-    memset(end - slack_bytes, (int)(harden.pattern & 255),
-           min_size(slack_bytes, SLACK_CHECKED_MOST));
+    slack_fill_word(end - 8, slack_bytes);
+    if (likely(most_bytes >= 16)) {
+        slack_fill_word(end - 16, slack_before_last(slack_bytes));
+    }
 }
 
-static inline bool slack_is_whole(const char *end, size_t slack_bytes)
+static inline bool slack_is_whole(const char *block, size_t most_bytes, size_t slack_bytes)
 {
-    if (likely(slack_bytes <= 16)) {
-        return slack_word_is_whole(end - 8, slack_bytes) &&
-               (slack_bytes <= 8 || slack_word_is_whole(end - 16, slack_bytes - 8));
-    }
-    size_t count = min_size(slack_bytes, SLACK_CHECKED_MOST);
+    const char *end = block + most_bytes;
     uint64_t damage = 0;
-    for (const char *word = end - slack_bytes; count >= 8; count -= 8, word += 8) {
-        damage |= word_load(word) ^ harden.pattern;
+    if (unlikely(slack_bytes > 16)) {
+        size_t count = min_size(slack_bytes, SLACK_CHECKED_MOST);
+        for (const char *word = end - slack_bytes; count >= 8; count -= 8, word += 8) {
+            damage |= word_load(word) ^ harden.pattern;
+        }
+        return damage == 0;
+    }
+    damage = slack_word_damage(end - 8, slack_bytes);
+    if (likely(most_bytes >= 16)) {
+        damage |= slack_word_damage(end - 16, slack_before_last(slack_bytes));
     }
     return damage == 0;
 }
@@ -137,7 +149,7 @@ static inline void trailer_arm(void *block, size_t class_bytes, size_t asked_byt
                                enum block_kind kind)
 {
     size_t slack_bytes = class_bytes - TRAILER_BYTES - asked_bytes;
-    slack_fill((char *)block + class_bytes - TRAILER_BYTES, slack_bytes);
+    slack_fill(block, class_bytes - TRAILER_BYTES, slack_bytes);
     trailer_write(block, class_bytes, slack_bytes, kind);
 }
 

@@ -33,14 +33,17 @@ static inline wide_word wipe_sum(const char *address)
     return words[0] | words[1] | words[2] | words[3];
 }
 
-// Is all of a block but its trailer 0?  The last step overlaps the one before it: a loop over the rest
-// would be one more branch that nothing predicts.
-static inline bool wipe_is_whole(const void *block, size_t class_bytes)
+// Is all of a block but its first word and its trailer 0?  The last step overlaps the one before it: a
+// loop over the rest would be one more branch that nothing predicts.
+static inline bool wipe_rest_is_whole(const void *block, size_t class_bytes)
 {
-    const char *word = block;
-    const char *end = word + class_bytes - 2 * TRAILER_BYTES;
+    const char *word = (const char *)block + sizeof(wide_word);
+    const char *end = (const char *)block + class_bytes - 2 * TRAILER_BYTES;
     wide_word sum = {0, 0};
-    if (likely(class_bytes >= WIPE_STEP_BYTES + 2 * TRAILER_BYTES)) {
+    if (unlikely(end < word)) {
+        return true;
+    }
+    if (likely(end - word >= WIPE_STEP_BYTES)) {
         for (const char *last = end - WIPE_STEP_BYTES; word < last; word += WIPE_STEP_BYTES) {
             sum |= wipe_sum(word);
         }
@@ -50,16 +53,22 @@ static inline bool wipe_is_whole(const void *block, size_t class_bytes)
             sum |= *(const wide_word *)(const void *)word;
         }
     }
-    return (sum[0] | sum[1] | word_load(end)) == 0;
+    return (sum[0] | sum[1] | word_load(end) | word_load((const char *)block + 8)) == 0;
 }
 
-// Is a block that is about to be handed out as it was left?  Its trailer may be gone with its page.
-static inline bool wipe_block_is_clean(const void *block, size_t class_bytes)
+// Is a block that is about to be handed out as it was left, but for its first word?  Its trailer may be
+// gone with its page.
+static inline bool wipe_rest_is_clean(const void *block, size_t class_bytes)
 {
     const char *trailer = (const char *)block + class_bytes - TRAILER_BYTES;
-    return wipe_is_whole(block, class_bytes) &&
+    return wipe_rest_is_whole(block, class_bytes) &&
            (word_load(trailer) == 0 ||
             trailer_is_freed(trailer_read(block, class_bytes), class_bytes));
+}
+
+static inline bool wipe_block_is_clean(const void *block, size_t class_bytes)
+{
+    return word_load(block) == 0 && wipe_rest_is_clean(block, class_bytes);
 }
 
 #endif

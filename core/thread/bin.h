@@ -40,8 +40,8 @@ static HAK_HOT void *bin_pop(struct heap *heap, size_t cls)
     return block;
 }
 
-// The same in a hardened process, where a block's link must lead to another block of the heap and is
-// gone when the block is handed out.
+// The same in a hardened process, where a block's link must lead to another block of the heap.  The
+// caller clears it: after it has looked at the rest, as a wide load right behind a short store waits.
 static inline struct block *bin_pop_checked(struct heap *heap, size_t cls)
 {
     struct block *block = heap->bins.head[cls];
@@ -54,7 +54,6 @@ static inline struct block *bin_pop_checked(struct heap *heap, size_t cls)
         compiler_barrier();
         heap->bins.head[cls] = next;
         compiler_barrier();
-        block->link = 0;
     }
     return block;
 }
@@ -62,7 +61,14 @@ static inline struct block *bin_pop_checked(struct heap *heap, size_t cls)
 // For slow paths, which serve both fronts.
 static inline struct block *bin_pop_slow(struct heap *heap, size_t cls)
 {
-    return unlikely(harden_pads()) ? bin_pop_checked(heap, cls) : bin_pop(heap, cls);
+    if (likely(!harden_pads())) {
+        return bin_pop(heap, cls);
+    }
+    struct block *block = bin_pop_checked(heap, cls);
+    if (block != NULL) {
+        block->link = 0;
+    }
+    return block;
 }
 
 // Pushes a block on a bin that has room.  The list goes up before the count does.

@@ -26,7 +26,7 @@ static bool is_untouched(size_t class_bytes)
 {
     uint64_t code = trailer_read(memory, class_bytes);
     return trailer_is_live(code, class_bytes) &&
-           slack_is_whole(memory + class_bytes - TRAILER_BYTES, trailer_slack(code));
+           slack_is_whole(memory, class_bytes - TRAILER_BYTES, trailer_slack(code));
 }
 
 static void a_trailer_says_what_was_asked_for(void **state)
