@@ -1,8 +1,7 @@
 // What the bins say of a program that breaks the rules: told when a list goes back to the slabs.
 // SPDX-License-Identifier: MIT
+#include "gates_check.h"
 #include "hakmem.h"
-#include "policy/gates.h"
-#include "route/route_table.h"
 #include "thread/bin.h"
 #include "unit_check.h"
 
@@ -30,7 +29,7 @@ static int take_blocks(void **state)
     for (size_t i = 0; i < BLOCK_COUNT; i++) {
         blocks[i] = hak_malloc(BLOCK_BYTES);
     }
-    return route_of(CLASS_48) == ROUTE_TINY_FIRST && gates.bin_bytes != 0 ? 0 : -1;
+    return 0;
 }
 
 static int give_blocks(void **state)
@@ -174,6 +173,9 @@ static void a_pointer_into_a_block_is_told(void **state)
 
 int main(void)
 {
+    if (!class_has_bin(CLASS_48)) {
+        return skip_program("no bin keeps blocks of 48 bytes");
+    }
     const struct CMUnitTest tests[] = {
         DAMAGE_TEST(a_block_freed_twice_is_named),
         DAMAGE_TEST(a_free_block_that_was_written_is_named),
