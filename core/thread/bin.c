@@ -258,12 +258,12 @@ static void set_aside(struct heap *heap, class_id cls)
     hak_assert(heap->bins.room[cls] == 0);
     struct block *last_kept = NULL;
     struct block *block = heap->bins.head[cls];
-    for (uint32_t i = 0; i < kept && block != NULL; i++) {
+    for (uint32_t i = 0; i < kept; i++) {
         last_kept = block;
-        block = next_checked(heap, cls, block);
-    }
-    if (unlikely(block == NULL)) {
-        die_of_short_list(heap, cls, last_kept);
+        block = block != NULL ? next_checked(heap, cls, block) : NULL;
+        if (unlikely(block == NULL)) {
+            die_of_short_list(heap, cls, last_kept);
+        }
     }
     // The count first: it may be too low at any time, never too high.
     heap->bins.room[cls] = limit - kept;
