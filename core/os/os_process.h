@@ -29,7 +29,8 @@ int os_append_file(const char *path, const char *text, size_t bytes);
 // Reads at most `capacity` bytes of a file, without waiting for any; the length, or -1.
 long os_read_file(const char *path, char *text, size_t capacity);
 
-// The one fatal exit.  Writes "hakmem: <sentence>" as one line and aborts.
+// The one fatal exit.  Writes "hakmem: <sentence>" as one line and aborts; where threads come here
+// together, one of them writes.
 HAK_COLD _Noreturn void die(const char *sentence);
 
 // The program broke the rules of malloc: "hakmem: <fault> of 0x..., <rest>", and aborts.

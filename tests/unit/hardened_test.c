@@ -167,7 +167,7 @@ int main(int argc, char **argv)
         bench_start_again(argv);
     }
     if (!gates.hardened) {
-        return UNIT_SKIPPED;
+        return skip_program("the process is not hardened");
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_come_in_no_order),  // first: while its bin can still grow

@@ -13,7 +13,7 @@
 static inline void skip_if_hardened(void)
 {
     if (gates.hardened) {
-        exit(UNIT_SKIPPED);
+        exit(skip_program("blocks have trailers and wait before they come back"));
     }
 }
 
