@@ -74,11 +74,10 @@ try "$hakmem" ab --b bin_bytes=1k --markdown=notes.md -- true
 expect_status 2
 expect_line err 'hakmem: notes.md is there already and is no record. Give --force to overwrite it, or --markdown=FILE.'
 expect_line notes.md precious
-for _ in 1 2; do
-    try "$hakmem" ab --b bin_bytes=1k --runs 2 ${forced---force} --markdown=notes.md -- seq 3
+for option in --force --no-pin; do
+    try "$hakmem" ab --b bin_bytes=1k --runs 2 $option --markdown=notes.md -- seq 3
     expect_status 0
     expect_match notes.md '^\*\*Status\.\*\* undecided'
-    forced=
 done
 
 # Programs that can't be measured.
