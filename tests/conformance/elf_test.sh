@@ -29,7 +29,7 @@ if readelf -Wl "$library" | grep -E 'GNU_STACK.*RWE'; then
     complain "asks for an executable stack"
 fi
 
-allowed='^(hak_[a-z_0-9]+|malloc|free|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|valloc|pvalloc|malloc_usable_size|cfree|free_sized|free_aligned_sized|mallinfo2?|malloc_trim|mallopt|malloc_stats|malloc_info|__libc_[a-z_0-9]+|__posix_memalign|_Zn[wa][A-Za-z_0-9]*|_Zd[la][A-Za-z_0-9]*|HAKMEM_[A-Z0-9._]+)$'
+allowed='^(hak_[a-z_0-9]+|malloc|free|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|valloc|pvalloc|malloc_usable_size|cfree|dlopen|free_sized|free_aligned_sized|mallinfo2?|malloc_trim|mallopt|malloc_stats|malloc_info|__libc_[a-z_0-9]+|__posix_memalign|_Zn[wa][A-Za-z_0-9]*|_Zd[la][A-Za-z_0-9]*|HAKMEM_[A-Z0-9._]+)$'
 extra=$(nm -D --defined-only "$library" | awk '{ sub(/@.*/, "", $NF); print $NF }' | grep -vE "$allowed" || true)
 [ -z "$extra" ] || complain "exports undocumented names: $extra"
 
