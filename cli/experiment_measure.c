@@ -164,14 +164,15 @@ double experiment_measure_cost(const struct experiment_measure *measure,
     }
 }
 
-bool experiment_measure_take(const struct experiment_measure *measure,
-                             const struct experiment_run *run, double *figure)
+enum measure_finding experiment_measure_take(const struct experiment_measure *measure,
+                                             const struct experiment_run *run, double *figure)
 {
-    if (experiment_measure_needs_output(measure)) {
-        return read_printed(measure, run->output, figure) && *figure > 0 && isfinite(*figure);
+    if (!experiment_measure_needs_output(measure)) {
+        *figure = experiment_measure_cost(measure, &run->cost);
+    } else if (!read_printed(measure, run->output, figure)) {
+        return MEASURE_MISSING;
     }
-    *figure = experiment_measure_cost(measure, &run->cost);
-    return *figure > 0;
+    return *figure > 0 && isfinite(*figure) ? MEASURE_TAKEN : MEASURE_UNUSABLE;
 }
 
 static size_t choose_scale(const struct experiment_measure *measure, double like)
