@@ -28,6 +28,7 @@ struct large_kind {
 struct large {
     struct span span;  // base: the exact start; next and prev: the owner's list
     struct large_kind kind;
+    size_t held_bytes;  // of a refused mapping: what could not even be purged
 };
 
 _Static_assert(sizeof(struct large) <= UNIT_RECORD_BYTES, "a large block is the record of a unit");
@@ -172,12 +173,13 @@ size_t large_former_bytes(const struct span *record, uintptr_t address)
 }
 
 // Notes a mapping that stays although its block was freed.  The caller holds no lock.
-static void keep_refused(void *base, size_t bytes)
+static void keep_refused(void *base, size_t bytes, size_t held_bytes)
 {
     struct large *record = record_of(base);
     lock_take(&large.lock);
     record->span.base = (uintptr_t)base;
     record->kind.block_bytes = bytes;
+    record->held_bytes = held_bytes;
     span_list_push(&large.refused, &record->span);
     lock_give(&large.lock);
 }
@@ -192,10 +194,10 @@ static size_t unmap_block(void *base, size_t bytes, size_t committed_bytes)
         return bytes;
     }
     budget_add(&budget.mapped_bytes, bytes);
-    if (committed_bytes != 0 && os_purge(base, bytes) != 0) {
-        budget_commit_anyway(committed_bytes);
-    }
-    keep_refused(base, bytes);
+    bool is_held = committed_bytes != 0 && os_purge(base, bytes) != 0;
+    size_t held_bytes = is_held ? committed_bytes : 0;
+    budget_commit_anyway(held_bytes);
+    keep_refused(base, bytes, held_bytes);
     return 0;
 }
 
@@ -215,7 +217,6 @@ void large_give(void *pointer)
     }
 }
 
-// Whether a refused mapping was purged isn't noted: it counts as purged from here on.
 size_t large_retry_unmap(void)
 {
     size_t unmapped_bytes = 0;
@@ -226,7 +227,8 @@ size_t large_retry_unmap(void)
     while (refused != NULL) {
         struct large *record = (struct large *)(void *)refused;
         refused = refused->next;
-        unmapped_bytes += unmap_block((void *)record->span.base, record->kind.block_bytes, 0);
+        unmapped_bytes +=
+            unmap_block((void *)record->span.base, record->kind.block_bytes, record->held_bytes);
     }
     return unmapped_bytes;
 }

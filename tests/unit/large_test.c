@@ -162,6 +162,26 @@ static void a_refused_unmap_is_tried_again(void **state)
     assert_int_equal(large_retry_unmap(), 0);
 }
 
+static void what_could_not_even_be_purged_counts_until_it_is_gone(void **state)
+{
+    (void)state;
+    size_t committed_bytes = committed_page_bytes();
+    for (int retry_count = 0; retry_count < 3; retry_count++) {
+        char *block = take(LONG_BYTES);
+        os_refusal.is_unmap_refused = true;
+        os_refusal.is_purge_refused = true;
+        large_give(block);
+        assert_int_equal(committed_page_bytes(), committed_bytes + LONG_BYTES);
+        for (int i = 0; i < retry_count; i++) {
+            assert_int_equal(large_retry_unmap(), 0);
+            assert_int_equal(committed_page_bytes(), committed_bytes + LONG_BYTES);
+        }
+        os_refusal_end();
+        assert_int_equal(large_retry_unmap(), LONG_BYTES);
+        assert_int_equal(committed_page_bytes(), committed_bytes);
+    }
+}
+
 // Where the address space is full, memory that other blocks left serves.
 static void a_long_block_is_cut_from_free_memory_when_nothing_can_be_mapped(void **state)
 {
@@ -290,6 +310,7 @@ int main(void)
         cmocka_unit_test_setup(a_purged_block_is_zero_again, start_empty),
         cmocka_unit_test_setup(a_long_block_has_a_mapping_that_goes_with_it, start_empty),
         cmocka_unit_test_setup(a_refused_unmap_is_tried_again, start_empty),
+        cmocka_unit_test_setup(what_could_not_even_be_purged_counts_until_it_is_gone, start_empty),
         cmocka_unit_test_setup(a_long_block_is_cut_from_free_memory_when_nothing_can_be_mapped,
                                start_empty),
         cmocka_unit_test_setup(the_limit_counts_and_a_refusal_costs_nothing, start_empty),
