@@ -90,7 +90,7 @@ static void *map_block(size_t bytes, size_t align_bytes)
         return NULL;
     }
     if (!page_map_extend((uintptr_t)base, 1) || !page_map_commit_records((uintptr_t)base, 1)) {
-        (void)os_unmap(base, bytes);
+        os_discard(base, bytes);
         return NULL;
     }
     budget_add(&budget.mapped_bytes, bytes);
@@ -322,7 +322,7 @@ static void *grow_by_detaching(struct large *record, size_t bytes)
     char *grown = moved != NULL ? os_resize(moved, old_bytes, bytes) : NULL;
     if (moved != NULL && grown == NULL) {
         memcpy(base, moved, old_bytes);
-        (void)os_unmap(moved, old_bytes);
+        os_discard(moved, old_bytes);
     }
     if (zone != NULL) {
         page_map_extend_with((uintptr_t)(grown != NULL ? grown : base), zone);

@@ -7,14 +7,23 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-// page_bytes is written with the same value by whoever comes first; call_count is a statistic.
+// A discarded range that is still mapped.  The note stands at its start.
+struct discarded {
+    struct discarded *next;
+    size_t bytes;
+};
+
+// page_bytes is written with the same value by whoever comes first; call_count is a statistic.  discarded:
+// pushed by any thread with release, taken as a whole with an acquire exchange; so a fork finds no lock.
 static struct {
     _Atomic size_t page_bytes;
     _Atomic size_t call_count;
+    _Atomic(struct discarded *) discarded;
 } os_memory;
 
 size_t os_page_bytes(void)
@@ -42,11 +51,12 @@ static char *map_anywhere(size_t bytes)
 
 void *os_map(size_t bytes, size_t align_bytes)
 {
+    (void)os_unmap_discarded();
     char *address = map_anywhere(bytes);
     if (address == NULL || ((uintptr_t)address & (align_bytes - 1)) == 0) {
         return address;
     }
-    os_unmap(address, bytes);
+    os_discard(address, bytes);
     size_t wide_bytes = bytes + align_bytes - os_page_bytes();
     if (wide_bytes < bytes || (address = map_anywhere(wide_bytes)) == NULL) {
         return NULL;
@@ -55,10 +65,10 @@ void *os_map(size_t bytes, size_t align_bytes)
     size_t head_bytes = (size_t)(start - address);
     size_t tail_bytes = wide_bytes - head_bytes - bytes;
     if (head_bytes != 0) {
-        os_unmap(address, head_bytes);
+        os_discard(address, head_bytes);
     }
     if (tail_bytes != 0) {
-        os_unmap(start + bytes, tail_bytes);
+        os_discard(start + bytes, tail_bytes);
     }
     return start;
 }
@@ -71,6 +81,48 @@ int os_unmap(void *address, size_t bytes)
 int os_purge(void *address, size_t bytes)
 {
     return (int)-counted_call(SYS_madvise, address, bytes, MADV_DONTNEED, 0, 0);
+}
+
+static void note_discarded(struct discarded *range)
+{
+    range->next = atomic_load_explicit(&os_memory.discarded, memory_order_relaxed);
+    // Release: pairs with the acquire exchange in os_unmap_discarded.
+    while (!atomic_compare_exchange_weak_explicit(&os_memory.discarded, &range->next, range,
+                                                  memory_order_release, memory_order_relaxed)) {
+    }
+}
+
+void os_discard(void *address, size_t bytes)
+{
+    if (os_unmap(address, bytes) != 0) {
+        (void)os_purge(address, bytes);
+        struct discarded *range = address;
+        range->bytes = bytes;
+        note_discarded(range);
+    }
+}
+
+size_t os_unmap_discarded(void)
+{
+    size_t unmapped_bytes = 0;
+    bool is_refused = false;
+    // Acquire: pairs with the release in note_discarded.
+    struct discarded *range =
+        atomic_load_explicit(&os_memory.discarded, memory_order_relaxed) == NULL
+            ? NULL
+            : atomic_exchange_explicit(&os_memory.discarded, NULL, memory_order_acquire);
+    while (range != NULL) {
+        struct discarded *next = range->next;
+        size_t bytes = range->bytes;
+        is_refused = is_refused || os_unmap(range, bytes) != 0;
+        if (is_refused) {
+            note_discarded(range);
+        } else {
+            unmapped_bytes += bytes;
+        }
+        range = next;
+    }
+    return unmapped_bytes;
 }
 
 void *os_resize(void *address, size_t old_bytes, size_t bytes)
