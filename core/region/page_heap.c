@@ -512,8 +512,9 @@ size_t page_heap_purge(size_t keep_bytes)
     return purged_bytes;
 }
 
-// The longest clean span out of the page heap for good, if it is worth a system call, or NULL.
-static struct span *take_longest_clean(void)
+// A clean span out of the page heap for good, or NULL: the longest, if it is worth a system call, else one
+// that is all that is left of a mapping.
+static struct span *take_to_unmap(void)
 {
     enum {
         UNMAPPED_UNITS_LEAST = ARENA_BYTES_FIRST / UNIT_BYTES
@@ -521,7 +522,7 @@ static struct span *take_longest_clean(void)
     lock_take(&page_heap.lock);
     struct span *span = free_spans_longest(&page_heap.free, false);
     if (span != NULL && span->unit_count < UNMAPPED_UNITS_LEAST) {
-        span = NULL;
+        span = free_spans_find_alone(&page_heap.free, false);
     }
     if (span != NULL) {
         free_spans_carve(&page_heap.free, span, span->unit_count);
@@ -539,7 +540,7 @@ size_t page_heap_unmap_clean(void)
 {
     size_t unmapped_bytes = 0;
     struct span *span = NULL;
-    while ((span = take_longest_clean()) != NULL) {
+    while ((span = take_to_unmap()) != NULL) {
         size_t bytes = span_end(span) - span->base;
         budget_subtract(&budget.mapped_bytes, bytes);
         if (os_unmap((void *)span->base, bytes) != 0) {

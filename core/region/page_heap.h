@@ -46,8 +46,8 @@ size_t page_heap_purge(size_t keep_bytes);
 // them, with small pages, or what was purged would come back with the rest.  The caller holds no lock.
 void page_heap_avoid_huge(const struct span *span);
 
-// Unmaps what is clean and long: when address space is out.  Returns the bytes unmapped.  The caller holds
-// no lock.
+// Unmaps what is clean and long, or all that is left of a mapping: when address space is out.  Returns the
+// bytes unmapped.  The caller holds no lock.
 size_t page_heap_unmap_clean(void);
 
 // Bytes in dirty free spans.
