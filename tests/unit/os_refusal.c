@@ -11,11 +11,13 @@ int __real_os_unmap(void *address, size_t bytes);
 int __real_os_purge(void *address, size_t bytes);
 void *__real_os_resize(void *address, size_t old_bytes, size_t bytes);
 void *__real_os_detach_pages(void *address, size_t bytes);
+int __real_os_guard(void *address, size_t bytes);
 void *__wrap_os_map(size_t bytes, size_t align_bytes);
 int __wrap_os_unmap(void *address, size_t bytes);
 int __wrap_os_purge(void *address, size_t bytes);
 void *__wrap_os_resize(void *address, size_t old_bytes, size_t bytes);
 void *__wrap_os_detach_pages(void *address, size_t bytes);
+int __wrap_os_guard(void *address, size_t bytes);
 
 struct os_refusal os_refusal;
 
@@ -24,8 +26,22 @@ void os_refusal_end(void)
     memset(&os_refusal, 0, sizeof os_refusal);
 }
 
+// Relaxed: the number orders nothing.
+static bool refuses_by_number(enum os_call call)
+{
+    if ((os_refusal.counted_calls & call) == 0) {
+        return false;
+    }
+    size_t number = atomic_fetch_add_explicit(&os_refusal.call_count, 1, memory_order_relaxed) + 1;
+    size_t first = os_refusal.first_refused;
+    return first != 0 && number >= first && number - first < os_refusal.refused_most;
+}
+
 static bool refuses_map(size_t bytes)
 {
+    if (refuses_by_number(OS_CALL_MAP)) {
+        return true;
+    }
     if (os_refusal.map_bytes_most != 0 && bytes > os_refusal.map_bytes_most) {
         return true;
     }
@@ -53,20 +69,29 @@ void *__wrap_os_map(size_t bytes, size_t align_bytes)
 
 int __wrap_os_unmap(void *address, size_t bytes)
 {
-    return os_refusal.is_unmap_refused ? ENOMEM : __real_os_unmap(address, bytes);
+    bool is_refused = refuses_by_number(OS_CALL_UNMAP) || os_refusal.is_unmap_refused;
+    return is_refused ? ENOMEM : __real_os_unmap(address, bytes);
 }
 
 int __wrap_os_purge(void *address, size_t bytes)
 {
-    return os_refusal.is_purge_refused ? EAGAIN : __real_os_purge(address, bytes);
+    bool is_refused = refuses_by_number(OS_CALL_PURGE) || os_refusal.is_purge_refused;
+    return is_refused ? EAGAIN : __real_os_purge(address, bytes);
 }
 
 void *__wrap_os_resize(void *address, size_t old_bytes, size_t bytes)
 {
-    return os_refusal.is_resize_refused ? NULL : __real_os_resize(address, old_bytes, bytes);
+    bool is_refused = refuses_by_number(OS_CALL_RESIZE) || os_refusal.is_resize_refused;
+    return is_refused ? NULL : __real_os_resize(address, old_bytes, bytes);
 }
 
 void *__wrap_os_detach_pages(void *address, size_t bytes)
 {
-    return os_refusal.is_move_refused ? NULL : __real_os_detach_pages(address, bytes);
+    bool is_refused = refuses_by_number(OS_CALL_DETACH) || os_refusal.is_move_refused;
+    return is_refused ? NULL : __real_os_detach_pages(address, bytes);
+}
+
+int __wrap_os_guard(void *address, size_t bytes)
+{
+    return refuses_by_number(OS_CALL_GUARD) ? ENOMEM : __real_os_guard(address, bytes);
 }
