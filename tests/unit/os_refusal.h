@@ -1,8 +1,7 @@
 // The system as it is when it refuses: the linker leads the calls of core/os/os_memory.h through here.
 // SPDX-License-Identifier: MIT
 //
-// Every call that isn't refused is the real one.  For programs in the list `refusable` of
-// CMakeLists.txt.
+// Every call that isn't refused is the real one, but for the machine's pages and addresses; see os_machine.h.
 #ifndef TESTS_OS_REFUSAL_H
 #define TESTS_OS_REFUSAL_H
 
