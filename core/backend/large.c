@@ -97,8 +97,9 @@ static void *map_block(size_t bytes, size_t align_bytes)
     return base;
 }
 
-static void *take_mapping(size_t bytes, size_t align_bytes)
+static void *take_mapping(struct large_kind *kind, size_t bytes, size_t align_bytes, bool *is_zero)
 {
+    bytes = max_size(bytes, UNIT_BYTES);
     if (!budget_commit(bytes)) {
         return NULL;
     }
@@ -106,16 +107,24 @@ static void *take_mapping(size_t bytes, size_t align_bytes)
     if (base == NULL) {
         budget_subtract(&budget.committed_bytes, bytes);
     }
+    kind->is_mapping = true;
+    kind->block_bytes = bytes;
+    *is_zero = true;
     return base;
 }
 
-static void *take_span(size_t bytes, size_t align_bytes, bool *is_zero)
+static void *take_span(struct large_kind *kind, size_t bytes, size_t align_bytes, bool *is_zero)
 {
+    if (bytes + align_bytes >= (size_t)1 << ZONE_SHIFT) {
+        return NULL;
+    }
     size_t align_units = max_size(align_bytes / UNIT_BYTES, 1);
     struct span *span = page_heap_take_run(units_of(bytes), align_units);
     if (span == NULL) {
         return NULL;
     }
+    kind->is_mapping = false;
+    kind->block_bytes = bytes;
     *is_zero = !span->is_dirty;
     return (void *)span->base;
 }
@@ -128,20 +137,16 @@ void *large_take(const struct large_request *request, bool *is_zero)
     if (bytes >> ADDRESS_BITS != 0 || bytes < request->bytes || align_bytes >> ADDRESS_BITS != 0) {
         return NULL;
     }
-    struct large_kind kind = {.block_bytes = bytes,
-                              .owned = request->owned,
+    struct large_kind kind = {.owned = request->owned,
                               .entry = page_entry_make(request->owner_tag, LARGE_CLASS)};
-    void *base = NULL;
-    if (bytes + align_bytes > SPAN_BYTES_MOST) {
-        kind.is_mapping = true;
-        kind.block_bytes = max_size(bytes, UNIT_BYTES);
-        *is_zero = true;
-        base = take_mapping(kind.block_bytes, align_bytes);
-    }
-    if (base == NULL && bytes + align_bytes < ((size_t)1 << ZONE_SHIFT)) {
-        kind.is_mapping = false;
-        kind.block_bytes = bytes;
-        base = take_span(bytes, align_bytes, is_zero);
+    // Each is the other's stand-by: a span may be free where nothing can be mapped, and where address space is
+    // short the system may have room for the block but not for an arena.
+    bool is_long = bytes + align_bytes > SPAN_BYTES_MOST;
+    void *base = is_long ? take_mapping(&kind, bytes, align_bytes, is_zero)
+                         : take_span(&kind, bytes, align_bytes, is_zero);
+    if (base == NULL) {
+        base = is_long ? take_span(&kind, bytes, align_bytes, is_zero)
+                       : take_mapping(&kind, bytes, align_bytes, is_zero);
     }
     if (base != NULL) {
         lock_take(&large.lock);

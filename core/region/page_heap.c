@@ -512,16 +512,13 @@ size_t page_heap_purge(size_t keep_bytes)
     return purged_bytes;
 }
 
-// A clean span out of the page heap for good, or NULL: the longest, if it is worth a system call, else one
-// that is all that is left of a mapping.
-static struct span *take_to_unmap(void)
+// A clean span out of the page heap for good, or NULL: the longest, if it has `least_units`, else one that is
+// all that is left of a mapping.
+static struct span *take_to_unmap(size_t least_units)
 {
-    enum {
-        UNMAPPED_UNITS_LEAST = ARENA_BYTES_FIRST / UNIT_BYTES
-    };
     lock_take(&page_heap.lock);
     struct span *span = free_spans_longest(&page_heap.free, false);
-    if (span != NULL && span->unit_count < UNMAPPED_UNITS_LEAST) {
+    if (span != NULL && span->unit_count < least_units) {
         span = free_spans_find_alone(&page_heap.free, false);
     }
     if (span != NULL) {
@@ -535,12 +532,23 @@ static struct span *take_to_unmap(void)
     return span;
 }
 
+// How long a span must be to be unmapped though that may split a mapping in two.
+static size_t unmapped_units_least(size_t missing_bytes)
+{
+    enum {
+        WORTHWHILE_UNITS = ARENA_BYTES_FIRST / UNIT_BYTES,
+        NEEDED_UNITS = 4,
+    };
+    return missing_bytes != 0 ? NEEDED_UNITS : WORTHWHILE_UNITS;
+}
+
 // From the system call on, the units may be part of a new arena.
-size_t page_heap_unmap_clean(void)
+size_t page_heap_unmap_clean(size_t wanted_bytes)
 {
     size_t unmapped_bytes = 0;
     struct span *span = NULL;
-    while ((span = take_to_unmap()) != NULL) {
+    while ((span = take_to_unmap(unmapped_units_least(
+                wanted_bytes - min_size(unmapped_bytes, wanted_bytes)))) != NULL) {
         size_t bytes = span_end(span) - span->base;
         budget_subtract(&budget.mapped_bytes, bytes);
         if (os_unmap((void *)span->base, bytes) != 0) {

@@ -2,6 +2,7 @@
 #include "backend/large.h"
 #include "base/bits.h"
 #include "budget_check.h"
+#include "os/os_memory.h"
 #include "os_refusal.h"
 #include "policy/gates.h"
 #include "region/page_heap.h"
@@ -201,6 +202,29 @@ static void a_long_block_is_cut_from_free_memory_when_nothing_can_be_mapped(void
     large_give(block);
 }
 
+// Where the system has no room for an arena, however short, but for the block.
+static void a_short_block_gets_a_mapping_where_no_arena_can_be_had(void **state)
+{
+    (void)state;
+    enum {
+        SHORT_BYTES = 290000
+    };
+    size_t committed_bytes = committed_page_bytes();
+    size_t block_bytes = align_up(SHORT_BYTES, os_page_bytes());
+    (void)page_heap_unmap_clean(SIZE_MAX);
+    os_refusal.map_bytes_most = block_bytes;
+    bool is_zero = false;
+    char *block = take_of(SHORT_BYTES, 1, &is_zero);
+    assert_non_null(block);
+    assert_true(is_zero);
+    assert_int_equal(large_bytes(block), block_bytes);
+    assert_int_equal(committed_page_bytes(), committed_bytes + block_bytes);
+    memset(block, 1, SHORT_BYTES);
+    large_give(block);
+    (void)page_heap_purge(0);
+    assert_int_equal(committed_page_bytes(), committed_bytes);
+}
+
 static void the_limit_counts_and_a_refusal_costs_nothing(void **state)
 {
     (void)state;
@@ -313,6 +337,7 @@ int main(void)
         cmocka_unit_test_setup(what_could_not_even_be_purged_counts_until_it_is_gone, start_empty),
         cmocka_unit_test_setup(a_long_block_is_cut_from_free_memory_when_nothing_can_be_mapped,
                                start_empty),
+        cmocka_unit_test_setup(a_short_block_gets_a_mapping_where_no_arena_can_be_had, start_empty),
         cmocka_unit_test_setup(the_limit_counts_and_a_refusal_costs_nothing, start_empty),
         cmocka_unit_test_setup(a_second_free_is_told, start_empty),
         cmocka_unit_test_setup(a_pointer_into_a_block_is_told, start_empty),

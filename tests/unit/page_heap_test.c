@@ -297,14 +297,40 @@ static void of_an_arena_that_is_all_free_nothing_stays_mapped(void **state)
     assert_non_null(kept);
     char *base = (char *)kept->base;
     (void)page_heap_purge(0);
-    (void)page_heap_unmap_clean();
+    (void)page_heap_unmap_clean(0);
     assert_true(is_mapped(base));
     assert_true(budget_read(&budget.mapped_bytes) > mapped_bytes);
     page_heap_give(kept);
     (void)page_heap_purge(0);
-    assert_true(page_heap_unmap_clean() != 0);
+    assert_true(page_heap_unmap_clean(0) != 0);
     assert_false(is_mapped(base));
     assert_true(budget_read(&budget.mapped_bytes) <= mapped_bytes);
+    give_chain(taken);
+}
+
+static void short_spans_are_unmapped_as_far_as_is_wanted(void **state)
+{
+    (void)state;
+    enum {
+        COUNT = 9,
+        UNITS = 8
+    };
+    struct span *taken = exhaust(1);
+    struct span *spans[COUNT];
+    take_neighbours(spans, COUNT, UNITS);
+    struct span *rest = exhaust(1);
+    for (size_t i = 1; i < COUNT; i += 2) {
+        page_heap_give(spans[i]);
+    }
+    (void)page_heap_purge(0);
+    assert_int_equal(page_heap_unmap_clean(0), 0);
+    assert_int_equal(page_heap_unmap_clean(2 * UNITS * UNIT_BYTES), 2 * UNITS * UNIT_BYTES);
+    assert_int_equal(page_heap_unmap_clean(1), UNITS * UNIT_BYTES);
+    for (size_t i = 0; i < COUNT; i += 2) {
+        assert_true(is_mapped((void *)spans[i]->base));
+        page_heap_give(spans[i]);
+    }
+    give_chain(rest);
     give_chain(taken);
 }
 
@@ -362,6 +388,7 @@ int main(void)
         cmocka_unit_test_setup(where_memory_is_out_nothing_is_taken_or_counted, start_clean),
         cmocka_unit_test_setup(where_a_long_arena_is_refused_a_short_one_serves, start_clean),
         cmocka_unit_test_setup(of_an_arena_that_is_all_free_nothing_stays_mapped, start_clean),
+        cmocka_unit_test_setup(short_spans_are_unmapped_as_far_as_is_wanted, start_clean),
         cmocka_unit_test_setup(spans_of_two_zones_are_never_merged, start_clean),
         cmocka_unit_test_setup(where_a_border_cuts_the_arena_short_another_one_serves, start_clean),
     };
