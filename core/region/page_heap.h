@@ -50,6 +50,9 @@ void page_heap_avoid_huge(const struct span *span);
 // `wanted_bytes` are gone: when address space is out.  Returns the bytes unmapped.  The caller holds no lock.
 size_t page_heap_unmap_clean(size_t wanted_bytes);
 
+// A bitmap as a unit's bitmap_store, that of a unit which was unmapped, or NULL.
+uint64_t *page_heap_take_bitmap(void);
+
 // Bytes in dirty free spans.
 size_t page_heap_dirty_bytes(void);
 
