@@ -33,6 +33,7 @@ struct large_kind {
 struct large {
     struct span span;  // base: the exact start; next and prev: the owner's list
     struct large_kind kind;
+    size_t held_bytes;  // of a refused mapping: what could not even be purged
 };
 
 _Static_assert(sizeof(struct large) <= UNIT_RECORD_BYTES, "a large block is the record of a unit");
@@ -121,13 +122,18 @@ static void *take_pages(struct large_kind *kind, enum large_place place, size_t 
     return pages.start + pages.bytes - kind->block_bytes;
 }
 
-static void *take_span(size_t bytes, size_t align_bytes, bool *is_zero)
+static void *take_span(struct large_kind *kind, size_t bytes, size_t align_bytes, bool *is_zero)
 {
+    if (bytes + align_bytes >= (size_t)1 << ZONE_SHIFT) {
+        return NULL;
+    }
     size_t align_units = max_size(align_bytes / UNIT_BYTES, 1);
     struct span *span = page_heap_take_run(units_of(bytes), align_units);
     if (span == NULL) {
         return NULL;
     }
+    kind->place = PLACE_SPAN;
+    kind->block_bytes = bytes;
     *is_zero = !span->is_dirty;
     return (void *)span->base;
 }
@@ -142,18 +148,23 @@ static void arm(char *base, struct large_kind *kind, const struct large_request 
     }
 }
 
-// A place for a block of whole pages, in a process that isn't hardened.
+static void *take_mapping(struct large_kind *kind, size_t bytes, size_t align_bytes, bool *is_zero)
+{
+    *is_zero = true;
+    return take_pages(kind, PLACE_MAPPING, bytes, align_bytes);
+}
+
+// A place for a block of whole pages, in a process that isn't hardened.  Each is the other's stand-by: a
+// span may be free where nothing can be mapped, and where address space is short the system may have room
+// for the block but not for an arena.
 static void *take_plain(struct large_kind *kind, size_t bytes, size_t align_bytes, bool *is_zero)
 {
-    void *base = NULL;
-    if (bytes + align_bytes > SPAN_BYTES_MOST) {
-        *is_zero = true;
-        base = take_pages(kind, PLACE_MAPPING, bytes, align_bytes);
-    }
-    if (base == NULL && bytes + align_bytes < ((size_t)1 << ZONE_SHIFT)) {
-        kind->place = PLACE_SPAN;
-        kind->block_bytes = bytes;
-        base = take_span(bytes, align_bytes, is_zero);
+    bool is_long = bytes + align_bytes > SPAN_BYTES_MOST;
+    void *base = is_long ? take_mapping(kind, bytes, align_bytes, is_zero)
+                         : take_span(kind, bytes, align_bytes, is_zero);
+    if (base == NULL) {
+        base = is_long ? take_span(kind, bytes, align_bytes, is_zero)
+                       : take_mapping(kind, bytes, align_bytes, is_zero);
     }
     return base;
 }
@@ -215,14 +226,26 @@ size_t large_former_bytes(const struct span *record, uintptr_t address)
 }
 
 // Notes a mapping that stays although its block was freed.  The caller holds no lock.
-static void keep_refused(void *base, size_t bytes)
+static void keep_refused(void *base, size_t bytes, size_t held_bytes)
 {
     struct large *record = record_of(base);
     lock_take(&large.lock);
     record->span.base = (uintptr_t)base;
     record->kind.block_bytes = bytes;
+    record->held_bytes = held_bytes;
     span_list_push(&large.refused, &record->span);
     lock_give(&large.lock);
+}
+
+// Returns the bytes that were unmapped.
+static size_t give_pages(const struct large_pages *pages, size_t committed_bytes)
+{
+    size_t held_bytes = 0;
+    if (large_pages_give(pages, committed_bytes, &held_bytes)) {
+        return pages->bytes;
+    }
+    keep_refused(pages->start, pages->bytes, held_bytes);
+    return 0;
 }
 
 void large_give(void *pointer)
@@ -235,12 +258,11 @@ void large_give(void *pointer)
         page_heap_give(&record->span);
     }
     lock_give(&large.lock);
-    if (pages.place != PLACE_SPAN && !large_pages_give(&pages, pages.bytes)) {
-        keep_refused(pages.start, pages.bytes);
+    if (pages.place != PLACE_SPAN) {
+        (void)give_pages(&pages, pages.bytes);
     }
 }
 
-// Whether a refused mapping was purged isn't noted: it counts as purged from here on.
 size_t large_retry_unmap(void)
 {
     size_t unmapped_bytes = 0;
@@ -253,11 +275,7 @@ size_t large_retry_unmap(void)
         refused = refused->next;
         struct large_pages pages = {
             .start = (char *)record->span.base, record->kind.block_bytes, PLACE_MAPPING};
-        if (large_pages_give(&pages, 0)) {
-            unmapped_bytes += pages.bytes;
-        } else {
-            keep_refused(pages.start, pages.bytes);
-        }
+        unmapped_bytes += give_pages(&pages, record->held_bytes);
     }
     return unmapped_bytes;
 }
@@ -355,7 +373,7 @@ static void *grow_by_detaching(struct large *record, size_t bytes)
     char *grown = moved != NULL ? os_resize(moved, old_bytes, bytes) : NULL;
     if (moved != NULL && grown == NULL) {
         memcpy(base, moved, old_bytes);
-        (void)os_unmap(moved, old_bytes);
+        os_discard(moved, old_bytes);
     }
     if (zone != NULL) {
         page_map_extend_with((uintptr_t)(grown != NULL ? grown : base), zone);

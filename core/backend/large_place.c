@@ -21,6 +21,19 @@ static char *map_pages(const struct large_pages *pages, size_t align_bytes)
     return start;
 }
 
+// Nothing can be noted of pages that the page map doesn't cover.
+static void undo_take(const struct large_pages *pages)
+{
+    if (pages->place != PLACE_MAPPING) {
+        size_t held_bytes = 0;
+        (void)large_pages_give(pages, pages->bytes, &held_bytes);
+        return;
+    }
+    budget_subtract(&budget.mapped_bytes, pages->bytes);
+    budget_uncommit(pages->bytes);
+    os_discard(pages->start, pages->bytes);
+}
+
 bool large_pages_take(struct large_pages *pages, size_t align_bytes)
 {
     if (!budget_commit(pages->bytes)) {
@@ -33,7 +46,7 @@ bool large_pages_take(struct large_pages *pages, size_t align_bytes)
     }
     if (!page_map_extend((uintptr_t)pages->start, 1) ||
         !page_map_commit_records((uintptr_t)pages->start, 1)) {
-        (void)large_pages_give(pages, pages->bytes);
+        undo_take(pages);
         return false;
     }
     return true;
@@ -99,8 +112,9 @@ bool large_pages_resize(struct large_pages *pages, size_t bytes)
     return bytes > pages->bytes ? grow(pages, bytes) : cut(pages, bytes);
 }
 
-bool large_pages_give(const struct large_pages *pages, size_t committed_bytes)
+bool large_pages_give(const struct large_pages *pages, size_t committed_bytes, size_t *held_bytes)
 {
+    *held_bytes = 0;
     budget_uncommit(committed_bytes);
     if (pages->place == PLACE_SLOT) {
         slot_give(pages->start);
@@ -117,6 +131,7 @@ bool large_pages_give(const struct large_pages *pages, size_t committed_bytes)
     budget_add(&budget.mapped_bytes, pages->bytes);
     if (committed_bytes != 0 && os_purge(pages->start, pages->bytes) != 0) {
         budget_commit_anyway(committed_bytes);
+        *held_bytes = committed_bytes;
     }
     return false;
 }

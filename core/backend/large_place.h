@@ -29,8 +29,9 @@ bool large_pages_take(struct large_pages *pages, size_t align_bytes);
 // that are added are committed already.
 bool large_pages_resize(struct large_pages *pages, size_t bytes);
 
-// Gives the pages back.  Their unit may have a new block at once, so the sums come first.  False: the
-// system refused to unmap them; they are purged at least.
-bool large_pages_give(const struct large_pages *pages, size_t committed_bytes);
+// Gives the pages back, of which so much is committed.  Their unit may have a new block at once, so the
+// sums come first.  False: the system refused to unmap them; *held_bytes are those that it didn't even
+// purge, and that count as committed still.
+bool large_pages_give(const struct large_pages *pages, size_t committed_bytes, size_t *held_bytes);
 
 #endif

@@ -118,7 +118,8 @@ static struct slab *take_span(size_t unit_count, size_t capacity)
     slab->bitmap = slab->inline_bits;
     if (capacity > 64 * SLAB_INLINE_WORDS) {
         if (slab->span.bitmap_store == NULL) {
-            slab->span.bitmap_store = record_take(BITMAP_STORE_BYTES);
+            uint64_t *spare = page_heap_take_bitmap();
+            slab->span.bitmap_store = spare != NULL ? spare : record_take(BITMAP_STORE_BYTES);
         }
         slab->bitmap = slab->span.bitmap_store;
         if (slab->bitmap == NULL) {

@@ -8,14 +8,23 @@
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-// page_bytes is written with the same value by whoever comes first; call_count is a statistic.
+// A discarded range that is still mapped.  The note stands at its start.
+struct discarded {
+    struct discarded *next;
+    size_t bytes;
+};
+
+// page_bytes is written with the same value by whoever comes first; call_count is a statistic.  discarded:
+// pushed by any thread with release, taken as a whole with an acquire exchange; so a fork finds no lock.
 static struct {
     _Atomic size_t page_bytes;
     _Atomic size_t call_count;
+    _Atomic(struct discarded *) discarded;
 } os_memory;
 
 size_t os_page_bytes(void)
@@ -41,13 +50,24 @@ static char *map_anywhere(size_t bytes, int access)
     return (result < 0 && result > -4096) ? NULL : (char *)result;
 }
 
+// Only where pages may be written can what is not unmapped be noted.
+static void drop(char *address, size_t bytes, int access)
+{
+    if (access == PROT_NONE) {
+        (void)os_unmap(address, bytes);
+    } else {
+        os_discard(address, bytes);
+    }
+}
+
 static char *map_aligned(size_t bytes, size_t align_bytes, int access)
 {
+    (void)os_unmap_discarded();
     char *address = map_anywhere(bytes, access);
     if (address == NULL || ((uintptr_t)address & (align_bytes - 1)) == 0) {
         return address;
     }
-    os_unmap(address, bytes);
+    drop(address, bytes, access);
     size_t wide_bytes = bytes + align_bytes - os_page_bytes();
     if (wide_bytes < bytes || (address = map_anywhere(wide_bytes, access)) == NULL) {
         return NULL;
@@ -56,10 +76,10 @@ static char *map_aligned(size_t bytes, size_t align_bytes, int access)
     size_t head_bytes = (size_t)(start - address);
     size_t tail_bytes = wide_bytes - head_bytes - bytes;
     if (head_bytes != 0) {
-        os_unmap(address, head_bytes);
+        drop(address, head_bytes, access);
     }
     if (tail_bytes != 0) {
-        os_unmap(start + bytes, tail_bytes);
+        drop(start + bytes, tail_bytes, access);
     }
     return start;
 }
@@ -82,6 +102,48 @@ int os_unmap(void *address, size_t bytes)
 int os_purge(void *address, size_t bytes)
 {
     return (int)-counted_call(SYS_madvise, address, bytes, MADV_DONTNEED, 0, 0);
+}
+
+static void note_discarded(struct discarded *range)
+{
+    range->next = atomic_load_explicit(&os_memory.discarded, memory_order_relaxed);
+    // Release: pairs with the acquire exchange in os_unmap_discarded.
+    while (!atomic_compare_exchange_weak_explicit(&os_memory.discarded, &range->next, range,
+                                                  memory_order_release, memory_order_relaxed)) {
+    }
+}
+
+void os_discard(void *address, size_t bytes)
+{
+    if (os_unmap(address, bytes) != 0) {
+        (void)os_purge(address, bytes);
+        struct discarded *range = address;
+        range->bytes = bytes;
+        note_discarded(range);
+    }
+}
+
+size_t os_unmap_discarded(void)
+{
+    size_t unmapped_bytes = 0;
+    bool is_refused = false;
+    // Acquire: pairs with the release in note_discarded.
+    struct discarded *range =
+        atomic_load_explicit(&os_memory.discarded, memory_order_relaxed) == NULL
+            ? NULL
+            : atomic_exchange_explicit(&os_memory.discarded, NULL, memory_order_acquire);
+    while (range != NULL) {
+        struct discarded *next = range->next;
+        size_t bytes = range->bytes;
+        is_refused = is_refused || os_unmap(range, bytes) != 0;
+        if (is_refused) {
+            note_discarded(range);
+        } else {
+            unmapped_bytes += bytes;
+        }
+        range = next;
+    }
+    return unmapped_bytes;
 }
 
 void *os_resize(void *address, size_t old_bytes, size_t bytes)

@@ -20,6 +20,13 @@ void *os_map(size_t bytes, size_t align_bytes);
 
 int os_unmap(void *address, size_t bytes);
 
+// The same for a range that nobody needs any more, whose pages may be written: what the system refuses to
+// unmap, where that would split a mapping and there are as many as there may be, is purged and noted.
+void os_discard(void *address, size_t bytes);
+
+// Unmaps what was noted, until the system refuses again.  Returns the bytes unmapped.
+size_t os_unmap_discarded(void);
+
 // Gives the pages back; they read as zero afterwards.
 int os_purge(void *address, size_t bytes);
 

@@ -180,7 +180,7 @@ size_t hak_trim(size_t keep_bytes)
     heap_flush(thread_heap);
     size_t bytes = heap_purge_all(keep_bytes);
     if (keep_bytes == 0) {
-        (void)page_heap_unmap_clean();
+        (void)page_heap_unmap_clean(0);
     }
     return bytes;
 }

@@ -12,7 +12,7 @@ static char *map_covered(size_t bytes)
     char *base = os_map(bytes, bytes >= ARENA_BYTES_FIRST ? CHUNK_BYTES : UNIT_BYTES);
     if (base != NULL && !(page_map_extend((uintptr_t)base, bytes) &&
                           page_map_commit_records((uintptr_t)base, bytes))) {
-        (void)os_unmap(base, bytes);
+        os_discard(base, bytes);
         base = NULL;
     }
     return base;

@@ -149,6 +149,28 @@ struct span *free_spans_find_chunk(const struct free_spans *spans, bool is_dirty
     return NULL;
 }
 
+static bool is_alone(const struct span *span)
+{
+    uintptr_t end = span_end(span);
+    return (page_map_unit_index(span->base) == 0 ||
+            span_of_unit(span->base - UNIT_BYTES)->state == SPAN_NONE) &&
+           (page_map_unit_index(end) == 0 || span_of_unit(end)->state == SPAN_NONE);
+}
+
+struct span *free_spans_find_alone(const struct free_spans *spans, bool is_dirty)
+{
+    const struct span_bins *bins = &spans->bins[is_dirty];
+    for (size_t bin = next_occupied(bins, 0); bin < SPAN_BIN_COUNT;
+         bin = next_occupied(bins, bin + 1)) {
+        for (struct span *span = bins->list[bin]; span != NULL; span = span->next) {
+            if (is_alone(span)) {
+                return span;
+            }
+        }
+    }
+    return NULL;
+}
+
 struct span *free_spans_longest(const struct free_spans *spans, bool is_dirty)
 {
     const struct span_bins *bins = &spans->bins[is_dirty];

@@ -40,6 +40,9 @@ struct span *free_spans_longest(const struct free_spans *spans, bool is_dirty);
 // A span of a kind that has a whole chunk in it, one with that backing; or NULL.
 struct span *free_spans_find_chunk(const struct free_spans *spans, bool is_dirty, bool is_huge);
 
+// A span of a kind with no span of ours on either side, or NULL.  Looks at all spans of the kind.
+struct span *free_spans_find_alone(const struct free_spans *spans, bool is_dirty);
+
 // Makes the first `unit_count` units of a free span a used span; the rest stays free.
 void free_spans_carve(struct free_spans *spans, struct span *span, size_t unit_count);
 

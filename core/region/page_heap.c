@@ -21,8 +21,9 @@ static struct {
     struct lock growth_lock;  // taken before `lock`
     struct free_spans free;
     size_t next_arena_bytes;
-    struct span *under_way;  // out of the free spans while they are purged
-    struct span *refused;    // and until the purge ends that could not purge them
+    struct span *under_way;   // out of the free spans while they are purged
+    struct span *refused;     // and until the purge ends that could not purge them
+    uint64_t *spare_bitmaps;  // of units that were unmapped; each begins with the next
     _Atomic size_t dirty_bytes;
 } page_heap;
 
@@ -512,21 +513,45 @@ size_t page_heap_purge(size_t keep_bytes)
     return purged_bytes;
 }
 
-// The longest clean span out of the page heap for good, if it is worth a system call, or NULL.
-static struct span *take_longest_clean(void)
+// Units that are unmapped leave their bitmaps to others: the next arena may lie elsewhere.  Under the lock.
+static void collect_bitmaps(const struct span *span)
 {
-    enum {
-        UNMAPPED_UNITS_LEAST = ARENA_BYTES_FIRST / UNIT_BYTES
-    };
+    for (uintptr_t address = span->base; address < span_end(span); address += UNIT_BYTES) {
+        struct span *unit = span_of_unit(address);
+        uint64_t *bitmap = unit->bitmap_store;
+        if (bitmap != NULL) {
+            *(uint64_t **)(void *)bitmap = page_heap.spare_bitmaps;
+            page_heap.spare_bitmaps = bitmap;
+            unit->bitmap_store = NULL;
+        }
+    }
+}
+
+uint64_t *page_heap_take_bitmap(void)
+{
+    lock_take(&page_heap.lock);
+    uint64_t *bitmap = page_heap.spare_bitmaps;
+    if (bitmap != NULL) {
+        page_heap.spare_bitmaps = *(uint64_t **)(void *)bitmap;
+    }
+    lock_give(&page_heap.lock);
+    return bitmap;
+}
+
+// A clean span out of the page heap for good, or NULL: the longest, if it has `least_units`, else one that is
+// all that is left of a mapping.
+static struct span *take_to_unmap(size_t least_units)
+{
     lock_take(&page_heap.lock);
     struct span *span = free_spans_longest(&page_heap.free, false);
-    if (span != NULL && span->unit_count < UNMAPPED_UNITS_LEAST) {
-        span = NULL;
+    if (span != NULL && span->unit_count < least_units) {
+        span = free_spans_find_alone(&page_heap.free, false);
     }
     if (span != NULL) {
         free_spans_carve(&page_heap.free, span, span->unit_count);
         span->state = SPAN_NONE;
         span_of_unit(span_end(span) - UNIT_BYTES)->state = SPAN_NONE;
+        collect_bitmaps(span);
         // Somebody else's memory may be there next, which is not to be advised.
         arena_mark(&(struct arena){.base = span->base, .bytes = span_end(span) - span->base});
     }
@@ -534,12 +559,23 @@ static struct span *take_longest_clean(void)
     return span;
 }
 
+// How long a span must be to be unmapped though that may split a mapping in two.
+static size_t unmapped_units_least(size_t missing_bytes)
+{
+    enum {
+        WORTHWHILE_UNITS = ARENA_BYTES_FIRST / UNIT_BYTES,
+        NEEDED_UNITS = 4,
+    };
+    return missing_bytes != 0 ? NEEDED_UNITS : WORTHWHILE_UNITS;
+}
+
 // From the system call on, the units may be part of a new arena.
-size_t page_heap_unmap_clean(void)
+size_t page_heap_unmap_clean(size_t wanted_bytes)
 {
     size_t unmapped_bytes = 0;
     struct span *span = NULL;
-    while ((span = take_longest_clean()) != NULL) {
+    while ((span = take_to_unmap(unmapped_units_least(
+                wanted_bytes - min_size(unmapped_bytes, wanted_bytes)))) != NULL) {
         size_t bytes = span_end(span) - span->base;
         budget_subtract(&budget.mapped_bytes, bytes);
         if (os_unmap((void *)span->base, bytes) != 0) {

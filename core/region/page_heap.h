@@ -46,9 +46,12 @@ size_t page_heap_purge(size_t keep_bytes);
 // them, with small pages, or what was purged would come back with the rest.  The caller holds no lock.
 void page_heap_avoid_huge(const struct span *span);
 
-// Unmaps what is clean and long: when address space is out.  Returns the bytes unmapped.  The caller holds
-// no lock.
-size_t page_heap_unmap_clean(void);
+// Unmaps what is clean and long, or all that is left of a mapping, and of the rest the longest until
+// `wanted_bytes` are gone: when address space is out.  Returns the bytes unmapped.  The caller holds no lock.
+size_t page_heap_unmap_clean(size_t wanted_bytes);
+
+// A bitmap as a unit's bitmap_store, that of a unit which was unmapped, or NULL.
+uint64_t *page_heap_take_bitmap(void);
 
 // Bytes in dirty free spans.
 size_t page_heap_dirty_bytes(void);

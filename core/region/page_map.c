@@ -16,7 +16,8 @@ enum {
 // Guarded by its lock, which is held while a zone is added, not while it is mapped.
 static struct {
     struct lock lock;
-    char *spare_zone;  // made for a range that turned out not to need it
+    char *
+        spare_zones;  // made for ranges that turned out not to need them; each begins with the next
 } extension;
 
 void page_map_set(uintptr_t address, size_t unit_count, page_entry entry)
@@ -37,10 +38,13 @@ static bool zone_exists(size_t zone)
 char *page_map_reserve_zone(void)
 {
     lock_take(&extension.lock);
-    char *zone = extension.spare_zone;
-    extension.spare_zone = NULL;
+    char **zone = (char **)(void *)extension.spare_zones;
+    if (zone != NULL) {
+        extension.spare_zones = *zone;
+        *zone = NULL;
+    }
     lock_give(&extension.lock);
-    return zone != NULL ? zone : record_map(ZONE_BYTES);
+    return zone != NULL ? (char *)zone : record_map(ZONE_BYTES);
 }
 
 // The address lies below the top of the map: the kernel hands out higher ones on request only.
@@ -52,15 +56,11 @@ void page_map_extend_with(uintptr_t address, char *reserved_zone)
         uintptr_t distance = (uintptr_t)reserved_zone - (uintptr_t)&page_map;
         // Partner: the relaxed load in page_map_zone; see the comment on struct page_map.
         atomic_store_explicit(&page_map.zone_distance[zone], distance, memory_order_release);
-        reserved_zone = NULL;
-    } else if (extension.spare_zone == NULL) {
-        extension.spare_zone = reserved_zone;
-        reserved_zone = NULL;
+    } else {
+        *(char **)(void *)reserved_zone = extension.spare_zones;
+        extension.spare_zones = reserved_zone;
     }
     lock_give(&extension.lock);
-    if (reserved_zone != NULL) {
-        record_unmap(reserved_zone, ZONE_BYTES);
-    }
 }
 
 bool page_map_extend(uintptr_t address, size_t bytes)

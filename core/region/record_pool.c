@@ -36,15 +36,6 @@ void *record_map(size_t bytes)
     return memory + page_bytes;
 }
 
-void record_unmap(void *memory, size_t bytes)
-{
-    size_t page_bytes = os_page_bytes();
-    size_t whole_bytes = align_up(bytes, page_bytes) + 2 * page_bytes;
-    if (os_unmap((char *)memory - page_bytes, whole_bytes) == 0) {
-        budget_subtract(&budget.mapped_bytes, whole_bytes);
-    }
-}
-
 // The system calls are made without the lock.  When two threads add a chunk at once, the rest of the
 // first one's is lost: a few KiB that were never touched.
 static bool add_chunk(size_t bytes)

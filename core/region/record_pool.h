@@ -13,11 +13,8 @@
 void *record_take(size_t bytes);
 
 // A mapping of its own between guard pages, zeroed, page-aligned, or NULL.  Only what is touched
-// of it becomes resident, so it counts as mapped but not as committed.
+// of it becomes resident, so it counts as mapped but not as committed.  It stays.
 void *record_map(size_t bytes);
-
-// Unmaps what record_map made.
-void record_unmap(void *memory, size_t bytes);
 
 // Around fork.
 void record_pool_lock(void);

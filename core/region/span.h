@@ -29,7 +29,9 @@ struct span {
     uint8_t is_dirty;  // pages may be resident and hold old content
     uint8_t backend;   // who cuts the used span into blocks, or did; only the first record of a
                        // slab knows it, every record of a segment (ultra.h)
-    uint64_t *bitmap_store;  // 512 bytes that stay with the unit once a slab of it needed them
+    uint64_t
+        *bitmap_store;  // 512 bytes that stay with the unit once a slab of it needed them, until it
+                        // is unmapped
 };
 
 static inline struct span *span_of_unit(uintptr_t address)

@@ -5,6 +5,7 @@
 #include "backend/backend_purge.h"
 #include "backend/glibc_heap.h"
 #include "backend/large.h"
+#include "os/os_memory.h"
 #include "os/os_process.h"
 #include "policy/gates.h"
 #include "region/page_heap.h"
@@ -145,6 +146,7 @@ void heap_flush(struct heap *heap)
 
 static size_t purge_pages(size_t keep_bytes)
 {
+    (void)os_unmap_discarded();
     return large_retry_unmap() + page_heap_purge(keep_bytes);
 }
 

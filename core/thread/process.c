@@ -209,11 +209,13 @@ static void after_fork_in_child(void)
     heap_registry_after_fork_in_child(thread_heap);
 }
 
-// Both calls may allocate, so this thread has its heap and no lock is held.
+// Both calls may allocate, so this thread has its heap and no lock is held.  Where there was no memory for
+// the handlers, the next thread tries again: a process of one thread needs none.
 void process_watch_thread(struct heap *heap)
 {
-    if (!atomic_exchange_explicit(&process.is_watching, true, memory_order_relaxed)) {
-        (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    if (!atomic_exchange_explicit(&process.is_watching, true, memory_order_relaxed) &&
+        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) {
+        atomic_store_explicit(&process.is_watching, false, memory_order_relaxed);
     }
     if (process.has_exit_key) {
         (void)pthread_setspecific(process.exit_key, heap);

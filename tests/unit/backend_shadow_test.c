@@ -4,6 +4,7 @@
 #include "backend/backend.h"
 #include "backend/backend_purge.h"
 #include "budget_check.h"
+#include "os/os_memory.h"
 #include "region/page_heap.h"
 #include "unit_check.h"
 
@@ -173,6 +174,7 @@ static void what_a_backend_hands_out_is_whole_and_counted(void **state)
 static void a_purge_can_be_forgotten_at_any_step(void **state)
 {
     (void)state;
+    run_only_where(os_page_bytes() < UNIT_BYTES);
     for (unsigned backend = 0; backend < BACKEND_COUNT; backend++) {
         const struct backend_purge *purge = backend_table[backend].purge;
         for (int steps = 1; purge != NULL && steps <= 3; steps++) {

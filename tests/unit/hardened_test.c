@@ -4,6 +4,7 @@
 
 #include "bench_profile.h"
 #include "hakmem.h"
+#include "os/os_memory.h"
 #include "policy/gates.h"
 #include "thread/quarantine.h"
 #include "unit_check.h"
@@ -146,7 +147,7 @@ static void every_fault_is_named(void **state)
 static void a_large_block_lies_between_guards(void **state)
 {
     (void)state;
-    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    size_t page_bytes = os_page_bytes();
     for (size_t bytes = 300000; bytes < 80000000; bytes *= 5) {
         char *block = hak_malloc(bytes);
         char *end = block + (bytes + 15) / 16 * 16;

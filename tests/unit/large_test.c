@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "budget_check.h"
 #include "harden/harden_mode.h"
+#include "os/os_memory.h"
 #include "os_refusal.h"
 #include "policy/gates.h"
 #include "region/page_heap.h"
@@ -163,6 +164,26 @@ static void a_refused_unmap_is_tried_again(void **state)
     assert_int_equal(large_retry_unmap(), 0);
 }
 
+static void what_could_not_even_be_purged_counts_until_it_is_gone(void **state)
+{
+    (void)state;
+    size_t committed_bytes = committed_page_bytes();
+    for (int retry_count = 0; retry_count < 3; retry_count++) {
+        char *block = take(LONG_BYTES);
+        os_refusal.is_unmap_refused = true;
+        os_refusal.is_purge_refused = true;
+        large_give(block);
+        assert_int_equal(committed_page_bytes(), committed_bytes + LONG_BYTES);
+        for (int i = 0; i < retry_count; i++) {
+            assert_int_equal(large_retry_unmap(), 0);
+            assert_int_equal(committed_page_bytes(), committed_bytes + LONG_BYTES);
+        }
+        os_refusal_end();
+        assert_int_equal(large_retry_unmap(), LONG_BYTES);
+        assert_int_equal(committed_page_bytes(), committed_bytes);
+    }
+}
+
 // Where the address space is full, memory that other blocks left serves.  Free memory doesn't merge
 // over the border of a zone, which may be anywhere among the blocks: two of them lie together anyhow.
 static void a_long_block_is_cut_from_free_memory_when_nothing_can_be_mapped(void **state)
@@ -184,6 +205,31 @@ static void a_long_block_is_cut_from_free_memory_when_nothing_can_be_mapped(void
     assert_non_null(block);
     memset(block, 1, LONG_BYTES);
     large_give(block);
+}
+
+// Where the system has no room for an arena, however short, but for the block.
+static void a_short_block_gets_a_mapping_where_no_arena_can_be_had(void **state)
+{
+    (void)state;
+    enum {
+        SHORT_BYTES = 290000
+    };
+    size_t committed_bytes = committed_page_bytes();
+    size_t block_bytes = align_up(SHORT_BYTES, os_page_bytes());
+    (void)page_heap_unmap_clean(SIZE_MAX);
+    os_refusal.map_bytes_most = block_bytes;
+    bool is_zero = false;
+    char *block = take_of(SHORT_BYTES, 1, &is_zero);
+    assert_non_null(block);
+    assert_true(is_zero);
+    assert_int_equal(large_bytes(block), block_bytes);
+    assert_int_equal(committed_page_bytes(), committed_bytes + block_bytes);
+    memset(block, 1, SHORT_BYTES);
+    large_give(block);
+    (void)page_heap_purge(0);
+    assert_int_equal(committed_page_bytes(), committed_bytes);
+    os_refusal_end();
+    large_give(take(LONG_BYTES / 2));  // the next test counts on an arena
 }
 
 static void the_limit_counts_and_a_refusal_costs_nothing(void **state)
@@ -296,8 +342,10 @@ int main(void)
         cmocka_unit_test_setup(a_purged_block_is_zero_again, start_empty),
         cmocka_unit_test_setup(a_long_block_has_a_mapping_that_goes_with_it, start_empty),
         cmocka_unit_test_setup(a_refused_unmap_is_tried_again, start_empty),
+        cmocka_unit_test_setup(what_could_not_even_be_purged_counts_until_it_is_gone, start_empty),
         cmocka_unit_test_setup(a_long_block_is_cut_from_free_memory_when_nothing_can_be_mapped,
                                start_empty),
+        cmocka_unit_test_setup(a_short_block_gets_a_mapping_where_no_arena_can_be_had, start_empty),
         cmocka_unit_test_setup(the_limit_counts_and_a_refusal_costs_nothing, start_empty),
         cmocka_unit_test_setup(a_second_free_is_told, start_empty),
         cmocka_unit_test_setup(a_pointer_into_a_block_is_told, start_empty),

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -129,6 +130,64 @@ static void a_guard_cannot_be_read_or_written(void **state)
     assert_int_equal(os_unmap(memory, 3 * page_bytes), 0);
 }
 
+// Splits a reserved range into so many mappings that the process may have no more; NULL where it may have
+// very many.
+static char *use_up_mappings(size_t bytes)
+{
+    size_t page_bytes = os_page_bytes();
+    char *range = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    for (size_t distance = 0; range != MAP_FAILED && distance < bytes; distance += 2 * page_bytes) {
+        if (mprotect(range + distance, page_bytes, PROT_READ) != 0) {
+            return range;
+        }
+    }
+    return NULL;
+}
+
+enum {
+    FAILED = 1,
+    NO_LIMIT_MET = 2,
+};  // the child's exit status
+
+static int discard_at_the_limit_of_mappings(void)
+{
+    size_t page_bytes = os_page_bytes();
+    size_t range_bytes = 2 * page_bytes * 100000;
+    char *memory = os_map(PAGE_COUNT * page_bytes, page_bytes);
+    char *range = use_up_mappings(range_bytes);
+    if (memory == NULL || range == NULL) {
+        return range == NULL ? NO_LIMIT_MET : FAILED;
+    }
+    memset(memory, 9, PAGE_COUNT * page_bytes);
+    if (os_unmap(memory + page_bytes, page_bytes) != ENOMEM) {
+        return FAILED;
+    }
+    os_discard(memory + page_bytes, 2 * page_bytes);
+    os_discard(memory + 5 * page_bytes, page_bytes);
+    bool is_kept = is_mapped(memory + page_bytes) && memory[2 * page_bytes] == 0;
+    if (!is_kept || os_unmap_discarded() != 0 || munmap(range, range_bytes) != 0) {
+        return FAILED;
+    }
+    bool is_gone = os_unmap_discarded() == 3 * page_bytes && !is_mapped(memory + page_bytes) &&
+                   !is_mapped(memory + 5 * page_bytes) && os_unmap_discarded() == 0;
+    return is_gone && is_filled_with(memory + 3 * page_bytes, 9, 2 * page_bytes) ? 0 : FAILED;
+}
+
+static void what_cannot_be_unmapped_now_is_unmapped_later(void **state)
+{
+    (void)state;
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(discard_at_the_limit_of_mappings());
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+    if (WEXITSTATUS(status) == NO_LIMIT_MET) {
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void every_system_call_is_counted(void **state)
 {
     (void)state;
@@ -185,6 +244,7 @@ int main(void)
         cmocka_unit_test(purged_pages_read_zero_and_the_others_are_kept),
         cmocka_unit_test(a_resized_mapping_keeps_its_pages_wherever_it_goes),
         cmocka_unit_test(a_guard_cannot_be_read_or_written),
+        cmocka_unit_test(what_cannot_be_unmapped_now_is_unmapped_later),
         cmocka_unit_test(every_system_call_is_counted),
         cmocka_unit_test(what_can_be_read_is_told),
         cmocka_unit_test(the_break_lies_above_the_program),

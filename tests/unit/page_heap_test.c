@@ -287,6 +287,59 @@ static bool is_in_one_zone(const struct span *span)
     return span->base >> ZONE_SHIFT == (end_of(span) - 1) >> ZONE_SHIFT;
 }
 
+// The mappings on both sides of a used span are unmapped as long ones; what that leaves is short.
+static void of_an_arena_that_is_all_free_nothing_stays_but_its_bitmaps(void **state)
+{
+    (void)state;
+    struct span *taken = exhaust(1);
+    size_t mapped_bytes = budget_read(&budget.mapped_bytes);
+    struct span *kept = page_heap_take(3);
+    assert_non_null(kept);
+    char *base = (char *)kept->base;
+    (void)page_heap_purge(0);
+    (void)page_heap_unmap_clean(0);
+    assert_true(is_mapped(base));
+    assert_true(budget_read(&budget.mapped_bytes) > mapped_bytes);
+    while (page_heap_take_bitmap() != NULL) {
+    }
+    uint64_t bitmap[2] = {1, 1};
+    kept->bitmap_store = bitmap;
+    page_heap_give(kept);
+    (void)page_heap_purge(0);
+    assert_true(page_heap_unmap_clean(0) != 0);
+    assert_false(is_mapped(base));
+    assert_true(budget_read(&budget.mapped_bytes) <= mapped_bytes);
+    assert_ptr_equal(page_heap_take_bitmap(), bitmap);
+    assert_null(page_heap_take_bitmap());
+    give_chain(taken);
+}
+
+static void short_spans_are_unmapped_as_far_as_is_wanted(void **state)
+{
+    (void)state;
+    enum {
+        COUNT = 9,
+        UNITS = 8
+    };
+    struct span *taken = exhaust(1);
+    struct span *spans[COUNT];
+    take_neighbours(spans, COUNT, UNITS);
+    struct span *rest = exhaust(1);
+    for (size_t i = 1; i < COUNT; i += 2) {
+        page_heap_give(spans[i]);
+    }
+    (void)page_heap_purge(0);
+    assert_int_equal(page_heap_unmap_clean(0), 0);
+    assert_int_equal(page_heap_unmap_clean(2 * UNITS * UNIT_BYTES), 2 * UNITS * UNIT_BYTES);
+    assert_int_equal(page_heap_unmap_clean(1), UNITS * UNIT_BYTES);
+    for (size_t i = 0; i < COUNT; i += 2) {
+        assert_true(is_mapped((void *)spans[i]->base));
+        page_heap_give(spans[i]);
+    }
+    give_chain(rest);
+    give_chain(taken);
+}
+
 // An arena begins 32 units before the border, so a span of 33 would lie over it, were the parts one.
 static void spans_of_two_zones_are_never_merged(void **state)
 {
@@ -340,6 +393,9 @@ int main(void)
         cmocka_unit_test_setup(the_limit_refuses_clean_spans_and_not_dirty_ones, start_clean),
         cmocka_unit_test_setup(where_memory_is_out_nothing_is_taken_or_counted, start_clean),
         cmocka_unit_test_setup(where_a_long_arena_is_refused_a_short_one_serves, start_clean),
+        cmocka_unit_test_setup(of_an_arena_that_is_all_free_nothing_stays_but_its_bitmaps,
+                               start_clean),
+        cmocka_unit_test_setup(short_spans_are_unmapped_as_far_as_is_wanted, start_clean),
         cmocka_unit_test_setup(spans_of_two_zones_are_never_merged, start_clean),
         cmocka_unit_test_setup(where_a_border_cuts_the_arena_short_another_one_serves, start_clean),
     };

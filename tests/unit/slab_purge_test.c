@@ -116,6 +116,7 @@ static void purged_pages_read_zero_and_count_again_when_used(void **state)
 static void blocks_over_a_page_border_keep_both_pages(void **state)
 {
     (void)state;
+    run_only_where(os_page_bytes() < UNIT_BYTES);
     class_id cls = size_class_of(6144);  // a page and a half
     struct slab *slab = add_full_slab(cls);
     size_t shift = slab_granule_shift(slab);
@@ -143,6 +144,7 @@ static void a_full_slab_and_a_little_are_not_worth_a_purge(void **state)
 static void a_refused_purge_changes_nothing_and_is_tried_again(void **state)
 {
     (void)state;
+    run_only_where(os_page_bytes() < UNIT_BYTES);
     struct slab *slab = add_full_slab(CLASS_64);
     backend_flush(&owner, blocks, CAPACITY - 1);
     size_t committed_bytes = committed_page_bytes();
@@ -217,6 +219,7 @@ static size_t take_resident_in_batches(class_id cls, size_t batch_count)
 
 static void check_resident_blocks(class_id cls)
 {
+    run_only_where(os_page_bytes() < UNIT_BYTES);
     struct slab *slabs[] = {add_slab_used_in_a_quarter(cls, 0), add_slab_used_in_a_quarter(cls, 1),
                             add_slab_used_in_a_quarter(cls, 3)};
     size_t free_count = owner.classes[cls].free_count;
@@ -250,6 +253,7 @@ static void all_resident_blocks_can_be_had_under_a_full_limit_and_no_others(void
 static void a_purged_slab_that_becomes_empty_is_counted_whole(void **state)
 {
     (void)state;
+    run_only_where(os_page_bytes() < UNIT_BYTES);
     (void)page_heap_purge(0);
     size_t committed_bytes = committed_page_bytes();
     struct slab *slab = add_full_slab(CLASS_64);
@@ -312,6 +316,7 @@ static void each_free_tells_the_pages_that_it_emptied(void **state)
 static void a_purge_is_due_once_enough_pages_are_empty(void **state)
 {
     (void)state;
+    run_only_where(os_page_bytes() < UNIT_BYTES);
     uint64_t saved_limit = gates.dirty_limit;
     gates.dirty_limit = 256 << 10;
     assert_false(backend_purge_is_due(&owner));
@@ -336,6 +341,7 @@ static void a_purge_is_due_once_enough_pages_are_empty(void **state)
 static void a_purge_whose_thread_is_gone_is_undone(void **state)
 {
     (void)state;
+    run_only_where(os_page_bytes() < UNIT_BYTES);
     struct slab *slab = add_full_slab(CLASS_64);
     backend_flush(&owner, blocks, CAPACITY - 1);
     owner.is_purging = true;

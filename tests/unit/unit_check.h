@@ -43,6 +43,14 @@ static inline size_t hidden(size_t bytes)
     return copy;
 }
 
+// Skips the rest of a test that this machine, or the one that os_machine.h simulates, can't run.
+static inline void run_only_where(bool is_possible)
+{
+    if (!is_possible) {
+        skip();
+    }
+}
+
 bool is_filled_with(const void *memory, unsigned char value, size_t bytes);
 
 #endif
