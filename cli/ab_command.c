@@ -128,7 +128,14 @@ static bool write_record(const struct ab_report *report)
     return ab_output_commit(&output);
 }
 
-static int write_results(const struct ab_report *report)
+// The record is there before the preset names it, and says afterwards that it does.
+static bool promote(struct ab_report *report)
+{
+    report->is_promoted = ab_promote_write(report);
+    return report->is_promoted && write_record(report);
+}
+
+static int write_results(struct ab_report *report)
 {
     const struct ab_options *options = report->options;
     int status = EXIT_SUCCESS;
@@ -142,7 +149,7 @@ static int write_results(const struct ab_report *report)
     experiment_say_shared_core(report->words[0], report->core, report->thread_count);
     bool is_good = (options->record_path == NULL || write_record(report)) &&
                    (options->plot_path == NULL || ab_plot_write(report, options->plot_path)) &&
-                   (!options->promotes || ab_promote_write(report));
+                   (!options->promotes || promote(report));
     return is_good ? status : EXIT_TOOL_FAILED;
 }
 

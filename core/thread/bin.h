@@ -103,6 +103,9 @@ void bin_empty(struct heap *heap, class_id cls);
 // thread uses it.
 void bin_repair(struct heap *heap);
 
+// Lets the bins of the heap hold 2^scale times what the gates say; what they hold beyond that goes back.
+void bin_set_scale(struct heap *heap, unsigned scale);
+
 // Every so many calls, empties the bins that saw no miss and no overflow in the meantime.
 void bin_tick(struct heap *heap);
 

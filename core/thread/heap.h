@@ -7,6 +7,7 @@
 #include "backend/slab.h"
 #include "harden/link.h"
 #include "thread/gated_front.h"
+#include "thread/learner.h"
 
 // The bins: a stock of free blocks for each class, last in, first out.
 //
@@ -104,6 +105,7 @@ struct heap {
     // Touched by the owner only.
     size_t bin_bytes;    // promised to the bins by their limits
     uint32_t limit_cap;  // of every bin: sinks while the promises exceed their bound
+    uint8_t bin_scale;   // the bins may hold 2^bin_scale times what the gates say
     uint32_t tick;       // slow paths taken, to look for idle bins now and then
     uint32_t owner_tag;  // never changes
     _Atomic(struct batch *) outboxes[OUTBOX_COUNT];  // relaxed: statistics look in
@@ -115,6 +117,7 @@ struct heap {
     uint32_t route_version;  // of the routes that the bins and stocks are right for
     _Atomic size_t sent_count;
     struct gated_front gated;
+    struct learner learner;
 
     // Written by others.  mailbox: pushed by any thread with release, emptied under the lock with
     // an acquire exchange.  mailbox_bytes follows it loosely.  is_parked changes under the

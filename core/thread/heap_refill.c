@@ -36,19 +36,9 @@ static HAK_COLD void follow_routes(struct heap *heap)
     }
 }
 
-void *heap_refill(struct heap *heap, class_id cls)
+// From the slabs: the first block is the caller's, the others fill the bin.
+static void *take_fresh(struct heap *heap, class_id cls, enum backend_id backend)
 {
-    control_look();
-    if (unlikely(heap->route_version != route_version())) {
-        follow_routes(heap);
-    }
-    if (bin_take_reserve(heap, cls)) {
-        return bin_pop(heap, cls);
-    }
-    enum backend_id backend = route_backend(cls);
-    if (unlikely(backend == BACKEND_MID_V3)) {
-        return lane_take(heap, cls);
-    }
     void *blocks[REFILL_COUNT_MOST];
     size_t want = min_size(bin_refill_count(heap, cls), REFILL_COUNT_MOST);
     void *block = take_returned(heap, cls);
@@ -63,7 +53,27 @@ void *heap_refill(struct heap *heap, class_id cls)
     if (taken == 0) {
         return NULL;
     }
-    // The first block is the caller's.  All others have room: the bin is empty and want <= limit.
+    // All but the first have room: the bin is empty and want <= limit.
     (void)bin_push_many(heap, cls, blocks + 1, taken - 1);
     return blocks[0];
+}
+
+void *heap_refill(struct heap *heap, class_id cls)
+{
+    control_look();
+    if (unlikely(gates.learner)) {
+        learner_look(heap, cls);
+    }
+    if (unlikely(heap->route_version != route_version())) {
+        follow_routes(heap);
+    }
+    if (bin_take_reserve(heap, cls)) {
+        return bin_pop(heap, cls);
+    }
+    uint64_t start = learner_time();
+    enum backend_id backend = route_backend(cls);
+    bool is_lane = backend == BACKEND_MID_V3;
+    void *block = unlikely(is_lane) ? lane_take(heap, cls) : take_fresh(heap, cls, backend);
+    learner_note(heap, start, is_lane);
+    return block;
 }

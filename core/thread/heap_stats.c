@@ -224,6 +224,9 @@ size_t heap_stats_json(char *buffer, size_t bytes)
     if (gated_front_is_wanted()) {
         add_front(&text);
     }
+    if (gates.learner) {
+        learner_add_json(&text);
+    }
     text_add(&text, "}");
     return text.length;
 }

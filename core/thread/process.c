@@ -101,6 +101,7 @@ static void thread_is_ending(void *value)
     // Destructors that run later, of this round or another, are served by heap_exit.
     thread_heap = &heap_after_exit;
     heap_flush(heap);
+    learner_forget(heap);
     batch_give_spare(heap);
     heap_registry_park(heap);
     // What was posted between the flush and the parking; later posters see that it is parked.

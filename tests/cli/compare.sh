@@ -112,6 +112,7 @@ compare --markdown=record.md
 for part in Question Machine Command; do
     expect_match record.md "^\*\*$part\.\*\* "
 done
+expect_match record.md '^\*\*Status\.\*\* measured: time over system: .*; peak memory over system: .*greedy [3-8]\.[0-9]*'
 expect_match record.md '^| greedy | [67][0-9.]* | .* \[[3-8].*\] | more |$'
 if command -v gnuplot >/dev/null; then
     compare --plot bars.svg

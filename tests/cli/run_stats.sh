@@ -72,6 +72,13 @@ front_of() {
     HAKMEM_TINY_STATIC_ROUTE=fused HAKMEM_FREE_STATIC_ROUTE=fused)" = fused ] ||
     fault "all four gates didn't take the front back"
 
+# The learner tells what it decided, or that it decided nothing.
+expect_no_match summary 'learner'
+try "$hakmem" run --set learner=on --stats=summary -- "$leaking"
+expect_match summary '^  learner: nothing was worth a change$'
+try "$hakmem" run --set learner=on --set tiny_static_route=1 --stats=summary -- "$leaking"
+expect_match summary '^  learner: frozen by a static route$'
+
 # A file that the user named is kept, and older lines in it are not taken for new ones.
 echo '{"pid": 1, "live_bytes": 1}' >kept
 try env HAKMEM_STATS="$work/kept" "$hakmem" run --stats=summary -- "$leaking"
