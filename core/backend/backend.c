@@ -107,6 +107,14 @@ static size_t former_bytes(const struct span *record, uintptr_t address)
                : backend_table[record->backend].former_bytes(record, address);
 }
 
+// Each unit of a segment has a record of its own, the units of a slab have the first one's.
+size_t backend_bytes_at(const void *pointer)
+{
+    uintptr_t address = (uintptr_t)pointer;
+    const struct span *record = span_of(address);
+    return former_bytes(record->backend == BACKEND_ULTRA ? span_of_unit(address) : record, address);
+}
+
 // The record of a span that was given back says what it was until its units are used anew.
 void backend_die_unknown(const void *pointer)
 {

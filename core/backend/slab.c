@@ -2,6 +2,7 @@
 #include "backend/slab.h"
 
 #include "backend/slab_purge.h"
+#include "backend/wipe_span.h"
 #include "base/bit_runs.h"
 #include "base/check.h"
 #include "os/os_memory.h"
@@ -113,6 +114,7 @@ static struct slab *take_span(size_t unit_count, size_t capacity)
     if (slab == NULL) {
         return NULL;
     }
+    wipe_span(&slab->span);
     slab->bitmap = slab->inline_bits;
     if (capacity > 64 * SLAB_INLINE_WORDS) {
         if (slab->span.bitmap_store == NULL) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/v7.h"
 
+#include "backend/wipe_span.h"
 #include "base/check.h"
 #include "os/os_memory.h"
 #include "os/os_process.h"
@@ -137,6 +138,9 @@ static bool add_slab(struct slab_owner *owner, class_id cls)
     uint16_t *links = take_store(owner, cls);
     struct v7_slab *slab = links != NULL ? (struct v7_slab *)(void *)page_heap_take(1) : NULL;
     bool is_made = slab != NULL;
+    if (is_made) {
+        wipe_span(&slab->span);
+    }
     lock_take(owner->lock);
     if (is_made) {
         slab->span.backend = BACKEND_V7;

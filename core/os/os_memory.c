@@ -34,22 +34,22 @@ static long counted_call(long number, const void *address, size_t bytes, long c,
     return os_syscall(number, (long)address, (long)bytes, c, d, e, 0);
 }
 
-static char *map_anywhere(size_t bytes)
+static char *map_anywhere(size_t bytes, int access)
 {
-    long result = counted_call(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+    long result = counted_call(SYS_mmap, NULL, bytes, access,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
     return (result < 0 && result > -4096) ? NULL : (char *)result;
 }
 
-void *os_map(size_t bytes, size_t align_bytes)
+static char *map_aligned(size_t bytes, size_t align_bytes, int access)
 {
-    char *address = map_anywhere(bytes);
+    char *address = map_anywhere(bytes, access);
     if (address == NULL || ((uintptr_t)address & (align_bytes - 1)) == 0) {
         return address;
     }
     os_unmap(address, bytes);
     size_t wide_bytes = bytes + align_bytes - os_page_bytes();
-    if (wide_bytes < bytes || (address = map_anywhere(wide_bytes)) == NULL) {
+    if (wide_bytes < bytes || (address = map_anywhere(wide_bytes, access)) == NULL) {
         return NULL;
     }
     char *start = (char *)align_up((uintptr_t)address, align_bytes);
@@ -62,6 +62,16 @@ void *os_map(size_t bytes, size_t align_bytes)
         os_unmap(start + bytes, tail_bytes);
     }
     return start;
+}
+
+void *os_map(size_t bytes, size_t align_bytes)
+{
+    return map_aligned(bytes, align_bytes, PROT_READ | PROT_WRITE);
+}
+
+void *os_reserve(size_t bytes, size_t align_bytes)
+{
+    return map_aligned(bytes, align_bytes, PROT_NONE);
 }
 
 int os_unmap(void *address, size_t bytes)
@@ -97,6 +107,26 @@ void *os_detach_pages(void *address, size_t bytes)
 int os_guard(void *address, size_t bytes)
 {
     return (int)-counted_call(SYS_mprotect, address, bytes, PROT_NONE, 0, 0);
+}
+
+int os_unguard(void *address, size_t bytes)
+{
+    return (int)-counted_call(SYS_mprotect, address, bytes, PROT_READ | PROT_WRITE, 0, 0);
+}
+
+int os_shut(void *address, size_t bytes)
+{
+    long result = counted_call(SYS_mmap, address, bytes, PROT_NONE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1);
+    return (result < 0 && result > -4096) ? (int)-result : 0;
+}
+
+int os_move(void *address, size_t old_bytes, size_t bytes, void *target)
+{
+    atomic_fetch_add_explicit(&os_memory.call_count, 1, memory_order_relaxed);
+    long result = os_syscall(SYS_mremap, (long)address, (long)old_bytes, (long)bytes,
+                             MREMAP_MAYMOVE | MREMAP_FIXED, (long)target, 0);
+    return (result < 0 && result > -4096) ? (int)-result : 0;
 }
 
 void os_populate(void *address, size_t bytes)

@@ -39,6 +39,18 @@ void os_populate(void *address, size_t bytes);
 // No access from here on: a guard.
 int os_guard(void *address, size_t bytes);
 
+// Readable and writable again.
+int os_unguard(void *address, size_t bytes);
+
+// Address space that nobody may touch, at a multiple of `align_bytes`, or NULL.
+void *os_reserve(size_t bytes, size_t align_bytes);
+
+// Gives the pages back and allows no access from here on.
+int os_shut(void *address, size_t bytes);
+
+// Moves a mapping to `target`, over what is mapped there, and makes it longer.
+int os_move(void *address, size_t old_bytes, size_t bytes, void *target);
+
 // The size of a huge page of this kernel's page size.
 size_t os_huge_page_bytes(void);
 

@@ -163,6 +163,10 @@ static struct block *next_checked(const struct heap *heap, class_id cls, struct 
 static HAK_COLD _Noreturn void die_of_short_list(const struct heap *heap, class_id cls,
                                                  const struct block *last)
 {
+    if (last == NULL) {
+        die("a list of free blocks lost them all: one was written after it was freed, or a signal "
+            "handler called malloc inside malloc");
+    }
     const struct block *block = heap->bins.head[cls];
     for (uint32_t i = bin_count(heap, cls); i != 0 && block != NULL; i--) {
         if (block == last) {
@@ -170,7 +174,7 @@ static HAK_COLD _Noreturn void die_of_short_list(const struct heap *heap, class_
         }
         block = link_decode(block->link, heap->link_key);
     }
-    if (last != NULL && backend_block_is_free(last)) {
+    if (backend_block_is_free(last)) {
         die_misuse("double free", last, size_class_bytes(cls));
     }
     die_damaged(last, size_class_bytes(cls));
@@ -179,7 +183,8 @@ static HAK_COLD _Noreturn void die_of_short_list(const struct heap *heap, class_
 // Gives a list back to the slabs.
 static void flush_list(struct heap *heap, class_id cls, struct block *block, uint32_t count)
 {
-    const struct block *last = NULL;
+    struct block *last = NULL;
+    bool is_cleared = harden_pads();  // a free block in a slab holds zeros
     while (count != 0) {
         void *blocks[FLUSH_COUNT];
         size_t taken = 0;
@@ -190,6 +195,9 @@ static void flush_list(struct heap *heap, class_id cls, struct block *block, uin
             last = block;
             blocks[taken++] = block;
             block = next_checked(heap, cls, block);
+            if (unlikely(is_cleared)) {
+                last->link = 0;
+            }
         }
         lock_take(heap->slabs.lock);
         backend_flush(&heap->slabs, blocks, taken);
@@ -266,7 +274,7 @@ static void set_aside(struct heap *heap, class_id cls)
     struct block *block = heap->bins.head[cls];
     for (uint32_t i = 0; i < kept; i++) {
         last_kept = block;
-        block = next_checked(heap, cls, block);
+        block = block != NULL ? next_checked(heap, cls, block) : NULL;
         if (unlikely(block == NULL)) {
             die_of_short_list(heap, cls, last_kept);
         }

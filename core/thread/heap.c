@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "backend/backend_purge.h"
+#include "backend/glibc_heap.h"
 #include "backend/large.h"
 #include "os/os_process.h"
 #include "policy/gates.h"
@@ -13,6 +14,7 @@
 #include "thread/heap_registry.h"
 #include "thread/lane.h"
 #include "thread/process.h"
+#include "thread/quarantine.h"
 #include "thread/remote_free.h"
 
 static struct lock no_heaps_lock;
@@ -58,10 +60,27 @@ struct heap *heap_attach(void)
     return heap;
 }
 
+void heap_draw_guard(struct heap *heap)
+{
+    uint64_t rate = gates.guard_rate;
+    if (rate == 0) {
+        return;
+    }
+    heap->guard_random = heap->guard_random * 6364136223846793005u + (heap->link_key | 1);
+    heap->guard_left = (uint32_t)(1 + (heap->guard_random >> 33) % (2 * rate - 1));
+}
+
 void *heap_shared_take(struct heap *heap, class_id cls)
 {
     void *block = NULL;
     return backend_refill(BACKEND_POOL, &heap->slabs, cls, &block, 1) != 0 ? block : NULL;
+}
+
+void heap_give_unknown(void *pointer)
+{
+    if (!glibc_heap_give(pointer)) {
+        backend_die_unknown(pointer);
+    }
 }
 
 // The owner may change until its lock is held, so the entry is read again under it.
@@ -112,6 +131,7 @@ void heap_flush(struct heap *heap)
     if (heap->kind != HEAP_THREAD) {
         return;
     }
+    quarantine_flush(heap);
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         if (heap->bins.limit[cls] != 0) {
             bin_empty(heap, (class_id)cls);

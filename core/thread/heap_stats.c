@@ -9,6 +9,7 @@
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
 #include "thread/lane.h"
+#include "thread/quarantine.h"
 #include "thread/remote_free.h"
 
 #include <string.h>
@@ -57,6 +58,7 @@ static void add_heap(struct heap *heap, struct hak_stats *stats, struct class_fi
     remote_free_count(heap, transit);
     count_collected(heap, collected);
     lane_count_stocks(heap, stocked);
+    quarantine_count(heap, stocked);  // as free as those
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         add_class(heap, cls, collected[cls], &classes[cls]);
         classes[cls].transit_count += transit[cls];

@@ -176,6 +176,10 @@ expect_match err '^hakmem: lean now has HAKMEM_TINY_PROFILE=off\. '
 expect_match docs/analysis/0043-lean.md '^\*\*Status\.\*\* adopted: B/A = .*, in the preset lean\.$'
 expect_line core/policy/profiles.def '// HAKMEM_TINY_PROFILE=off: docs/analysis/0043-lean.md'
 expect_match core/policy/profiles.def '^PROFILE("lean", "HAKMEM_.* HAKMEM_TINY_PROFILE=off",$'
+promote ./faster
+expect_status 1
+expect_match err '^hakmem: docs/analysis/0043-lean.md is the record of an earlier promotion in '
+expect_match docs/analysis/0043-lean.md '^\*\*Status\.\*\* adopted'
 diff before core/policy/profiles.def | grep -c '^[<>]' >changed
 expect_line changed 3
 [ "$(find core docs -type f | wc -l)" = 3 ] || fault "something else was left behind"

@@ -7,6 +7,7 @@
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
 #include "thread/remote_free.h"
+#include "unit_hardened.h"
 #include "unit_worker.h"
 
 #include <sched.h>
@@ -329,9 +330,18 @@ static void first_class_heaps_have_no_lanes(void **state)
 
 int main(void)
 {
+    skip_if_hardened();
     if (gates.tiny_static_route == FRONT_CHOICE_1) {
-        return UNIT_SKIPPED;  // the routes stay as they were at start
+        return skip_program("HAKMEM_TINY_STATIC_ROUTE=1, the routes stay as they were at start");
     }
+    if (route_of(CLASS_48) == ROUTE_POOL_ONLY) {
+        return skip_program("HAKMEM_TINY_PROFILE=off, every band is the pool's");
+    }
+    // Backends that go before the lanes; and a huge page has room for all that a test takes.
+    assert_int_equal(hak_ctl_set("HAKMEM_TINY_C7_ULTRA_ENABLED", "off"), 0);
+    assert_int_equal(hak_ctl_set("HAKMEM_TINY_C6_ULTRA_ENABLED", "off"), 0);
+    assert_int_equal(hak_ctl_set("HAKMEM_SMALL_HEAP_V7_ENABLED", "off"), 0);
+    assert_int_equal(hak_ctl_set("HAKMEM_HUGE_PAGES", "off"), 0);
     const struct CMUnitTest tests[] = {
         LANE_TEST(threads_share_the_slabs_of_a_lane),
         LANE_TEST(no_block_of_a_lane_is_in_a_bin),
