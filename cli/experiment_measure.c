@@ -60,6 +60,7 @@ static bool read_pattern(struct experiment_measure *measure, const char *text, c
         return false;
     }
     if (measure->pattern.re_nsub == 0) {
+        regfree(&measure->pattern);
         talk_say("--measure %s has no group; put the figure in parentheses, e.g. "
                  "'latency=p99: ([0-9.]+) ms'.",
                  text);

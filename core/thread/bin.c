@@ -179,7 +179,8 @@ static HAK_COLD _Noreturn void die_of_short_list(const struct heap *heap, class_
 // Gives a list back to the slabs.
 static void flush_list(struct heap *heap, class_id cls, struct block *block, uint32_t count)
 {
-    const struct block *last = NULL;
+    struct block *last = NULL;
+    bool is_cleared = harden_pads();  // a free block in a slab holds zeros
     while (count != 0) {
         void *blocks[FLUSH_COUNT];
         size_t taken = 0;
@@ -190,10 +191,13 @@ static void flush_list(struct heap *heap, class_id cls, struct block *block, uin
             last = block;
             blocks[taken++] = block;
             block = next_checked(heap, cls, block);
+            if (unlikely(is_cleared)) {
+                last->link = 0;
+            }
         }
-        lock_take(&heap->slabs.lock);
+        lock_take(heap->slabs.lock);
         backend_flush(&heap->slabs, blocks, taken);
-        lock_give(&heap->slabs.lock);
+        lock_give(heap->slabs.lock);
     }
 }
 
@@ -317,9 +321,9 @@ void bin_flush_collector(struct heap *heap)
     }
     atomic_store_explicit(&heap->collector.count, 0, memory_order_relaxed);
     heap->collector.bytes = 0;
-    lock_take(&heap->slabs.lock);
+    lock_take(heap->slabs.lock);
     backend_flush(&heap->slabs, blocks, count);
-    lock_give(&heap->slabs.lock);
+    lock_give(heap->slabs.lock);
 }
 
 static void overflow(struct heap *heap, class_id cls, void *block)
@@ -335,9 +339,9 @@ static void overflow(struct heap *heap, class_id cls, void *block)
     if (make_room(heap, cls)) {
         bin_push(heap, cls, block);
     } else {
-        lock_take(&heap->slabs.lock);
+        lock_take(heap->slabs.lock);
         backend_flush(&heap->slabs, &block, 1);
-        lock_give(&heap->slabs.lock);
+        lock_give(heap->slabs.lock);
         heap_purge_if_due(heap);
     }
 }

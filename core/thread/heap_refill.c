@@ -6,6 +6,7 @@
 #include "thread/control.h"
 #include "thread/heap_registry.h"
 #include "thread/lane.h"
+#include "thread/quarantine.h"
 #include "thread/remote_free.h"
 
 enum {
@@ -19,7 +20,7 @@ static void *take_returned(struct heap *heap, class_id cls)
         return NULL;
     }
     remote_free_empty_mailbox(heap, heap);
-    return bin_pop(heap, cls);
+    return bin_pop_slow(heap, cls);
 }
 
 // The routes have changed: classes that come from lanes keep no bins, and all others no stock of lane
@@ -53,6 +54,10 @@ static void *take_fresh(struct heap *heap, class_id cls, enum backend_id backend
     if (taken == 0) {
         return NULL;
     }
+    struct quarantine *quarantine = atomic_load_explicit(&heap->quarantine, memory_order_relaxed);
+    if (unlikely(quarantine != NULL)) {
+        quarantine_shuffle(quarantine, blocks, taken);
+    }
     // All but the first have room: the bin is empty and want <= limit.
     (void)bin_push_many(heap, cls, blocks + 1, taken - 1);
     return blocks[0];
@@ -68,7 +73,7 @@ void *heap_refill(struct heap *heap, class_id cls)
         follow_routes(heap);
     }
     if (bin_take_reserve(heap, cls)) {
-        return bin_pop(heap, cls);
+        return bin_pop_slow(heap, cls);
     }
     uint64_t start = learner_time();
     enum backend_id backend = route_backend(cls);

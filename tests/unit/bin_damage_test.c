@@ -5,6 +5,7 @@
 #include "route/route_table.h"
 #include "thread/bin.h"
 #include "unit_check.h"
+#include "unit_hardened.h"
 
 #include <string.h>
 
@@ -147,6 +148,7 @@ static void a_pointer_into_a_block_is_told(void **state)
 
 int main(void)
 {
+    skip_if_hardened();
     const struct CMUnitTest tests[] = {
         DAMAGE_TEST(a_block_freed_twice_is_named),
         DAMAGE_TEST(a_free_block_that_was_written_is_named),

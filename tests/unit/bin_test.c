@@ -5,6 +5,7 @@
 #include "stats/budget.h"
 #include "thread/bin.h"
 #include "unit_check.h"
+#include "unit_hardened.h"
 
 #include <string.h>
 
@@ -287,6 +288,7 @@ static void a_class_without_a_stock_keeps_nothing(void **state)
 
 int main(void)
 {
+    skip_if_hardened();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(the_count_is_the_length_of_the_list, start_empty),
         cmocka_unit_test_setup(the_limit_of_a_class_grows_on_use_up_to_its_bounds, start_empty),

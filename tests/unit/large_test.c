@@ -2,6 +2,7 @@
 #include "backend/large.h"
 #include "base/bits.h"
 #include "budget_check.h"
+#include "harden/harden_mode.h"
 #include "os_refusal.h"
 #include "policy/gates.h"
 #include "region/page_heap.h"
@@ -283,6 +284,7 @@ static void many_freed_blocks_do_not_make_many_mappings(void **state)
 
 int main(void)
 {
+    harden_settle(false);  // nothing here reads the gates
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_fresh_block_is_zero_and_as_long_as_asked, start_empty),
         cmocka_unit_test_setup(a_block_is_aligned_as_asked, start_empty),

@@ -8,6 +8,7 @@
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
 #include "thread/process.h"
+#include "unit_hardened.h"
 #include "unit_worker.h"
 
 #include <string.h>
@@ -304,6 +305,7 @@ static void a_thread_does_not_inherit_what_another_learned(void **state)
 
 int main(void)
 {
+    skip_if_hardened();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(longer_bins_are_kept_where_they_save_a_quarter_of_the_time,
                                start_anew),

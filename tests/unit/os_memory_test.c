@@ -148,6 +148,38 @@ static void every_system_call_is_counted(void **state)
     assert_int_equal(os_memory_call_count(), before + 5);
 }
 
+static void what_can_be_read_is_told(void **state)
+{
+    (void)state;
+    size_t page_bytes = os_page_bytes();
+    static const char constant[16] __attribute__((aligned(8))) = "text";
+    char *memory = os_map(3 * page_bytes, page_bytes);
+    assert_non_null(memory);
+    assert_int_equal(os_unmap(memory + page_bytes, page_bytes), 0);
+    assert_int_equal(os_guard(memory + 2 * page_bytes, page_bytes), 0);
+    errno = 77;
+    assert_true(os_can_read(constant));
+    assert_true(os_can_read(memory));
+    assert_true(os_can_read(memory + page_bytes - 8));
+    assert_false(os_can_read(memory + page_bytes));
+    assert_false(os_can_read(memory + 2 * page_bytes));
+    assert_false(os_can_read(NULL));
+    assert_false(os_can_read((void *)((uintptr_t)1 << 60)));
+    assert_int_equal(errno, 77);
+    assert_int_equal(os_unmap(memory, 3 * page_bytes), 0);
+}
+
+static void the_break_lies_above_the_program(void **state)
+{
+    (void)state;
+    static char last[1];
+    char *end = sbrk(0);
+    assert_int_equal(os_break(), (uintptr_t)end);
+    assert_true(os_program_end() > (uintptr_t)last);
+    assert_true(os_program_end() - (uintptr_t)last < 64 << 20);
+    assert_true(os_program_end() <= (uintptr_t)end);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +191,8 @@ int main(void)
         cmocka_unit_test(a_resized_mapping_keeps_its_pages_wherever_it_goes),
         cmocka_unit_test(a_guard_cannot_be_read_or_written),
         cmocka_unit_test(every_system_call_is_counted),
+        cmocka_unit_test(what_can_be_read_is_told),
+        cmocka_unit_test(the_break_lies_above_the_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "policy/gates.h"
 #include "route/size_class.h"
 #include "unit_check.h"
+#include "unit_hardened.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -231,6 +232,7 @@ static void the_tail_of_a_zeroed_resize_is_zero(void **state)
 
 int main(void)
 {
+    skip_if_hardened();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_content_goes_along_from_every_size_to_every_size),
         cmocka_unit_test(an_aligned_block_stays_aligned_in_every_direction),

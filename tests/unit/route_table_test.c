@@ -8,6 +8,7 @@
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
 #include "unit_check.h"
+#include "unit_hardened.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -149,6 +150,7 @@ static void a_pool_class_keeps_nothing_at_hand(void **state)
 
 int main(void)
 {
+    skip_if_hardened();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(every_class_has_the_route_of_its_band, start_empty),
         cmocka_unit_test_setup(blocks_come_from_where_their_route_says, start_empty),
