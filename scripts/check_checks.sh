@@ -207,6 +207,14 @@ HAK int hit(int a) { return other(a); }'
     refuses 'a jump on the way' check_hit_path.sh "$scratch/library.so" hit 9
 fi
 library 'HAK int hit(int a) { return a + 1; }'
+accepts check_baseline.sh "$scratch/library.so"
+if [ "$(uname -m)" = x86_64 ]; then
+    library '__attribute__((target("popcnt"))) HAK int hit(int a) { return __builtin_popcount(a); }'
+    refuses 'popcnt .* is above x86-64' check_baseline.sh "$scratch/library.so"
+    library '__attribute__((target("avx"))) HAK void hit(float *a) { for (int i = 0; i < 8; i++) a[i] *= a[8 + i]; }'
+    refuses 'vmul.* is above x86-64' check_baseline.sh "$scratch/library.so"
+fi
+library 'HAK int hit(int a) { return a + 1; }'
 printf 'bump\nhit\n' >"$scratch/list"
 accepts check_exports.sh "$scratch/library.so" "$scratch/list"
 printf 'bump\nhit\nmiss\n' >"$scratch/list"

@@ -146,9 +146,12 @@ size_t os_unmap_discarded(void)
     return unmapped_bytes;
 }
 
+// Callers rely on it that what shrinks stays where it is.  Linux keeps it there whatever the flags
+// say; an emulator of user mode (qemu) moves whatever may be moved.
 void *os_resize(void *address, size_t old_bytes, size_t bytes)
 {
-    long result = counted_call(SYS_mremap, address, old_bytes, (long)bytes, MREMAP_MAYMOVE, 0);
+    long flags = bytes > old_bytes ? MREMAP_MAYMOVE : 0;
+    long result = counted_call(SYS_mremap, address, old_bytes, (long)bytes, flags, 0);
     return (result < 0 && result > -4096) ? NULL : (void *)result;
 }
 
@@ -163,7 +166,14 @@ void *os_detach_pages(void *address, size_t bytes)
     }
     long result =
         counted_call(SYS_mremap, address, bytes, (long)bytes, MREMAP_MAYMOVE | DONT_UNMAP, 0);
-    return (result < 0 && result > -4096) ? NULL : (void *)result;
+    if (result < 0 && result > -4096) {
+        return NULL;
+    }
+    // An emulator of user mode (qemu) takes what was left for unmapped: it would fault there, or not
+    // purge it.  To Linux this is empty pages over empty pages.
+    (void)counted_call(SYS_mmap, address, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1);
+    return (void *)result;
 }
 
 int os_guard(void *address, size_t bytes)

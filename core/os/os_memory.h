@@ -30,8 +30,8 @@ size_t os_unmap_discarded(void);
 // Gives the pages back; they read as zero afterwards.
 int os_purge(void *address, size_t bytes);
 
-// Grows or shrinks a mapping, moving its pages if there is no room behind it.  NULL on failure, and
-// then nothing has changed.
+// Grows or shrinks a mapping, moving its pages if it grows and there is no room behind it.  NULL on
+// failure, and then nothing has changed.
 void *os_resize(void *address, size_t old_bytes, size_t bytes);
 
 // Moves the pages of a range to a mapping of their own; the range stays mapped and reads as zero.  NULL:

@@ -55,6 +55,9 @@ static void nothing_around_an_aligned_map_stays_mapped(void **state)
     };
     size_t page_bytes = os_page_bytes();
     char *maps[COUNT];
+    if (is_emulated()) {
+        skip();  // the figures are those of the emulator, which maps for itself
+    }
     (void)address_space_bytes();  // libc's own first mappings
     size_t before = address_space_bytes();
     for (size_t i = 0; i < COUNT; i++) {
@@ -78,7 +81,9 @@ static void too_much_is_refused_and_errno_left_alone(void **state)
     assert_null(os_map((size_t)1 << 60, page_bytes));
     assert_null(os_map(align_down(SIZE_MAX, page_bytes), (size_t)1 << 40));
     assert_int_not_equal(os_unmap((void *)1, page_bytes), 0);
-    assert_int_not_equal(os_purge((void *)page_bytes, page_bytes), 0);
+    if (!is_emulated()) {
+        assert_int_not_equal(os_purge((void *)page_bytes, page_bytes), 0);
+    }
     assert_null(os_resize((void *)page_bytes, page_bytes, 2 * page_bytes));
     assert_int_equal(errno, 77);
 }

@@ -29,6 +29,10 @@ void assert_dies_damaged(const void *block, size_t block_bytes, unit_body *body,
 // Reads or writes one byte in a forked child, which must die of SIGSEGV.
 void assert_faults(char *address);
 
+// Does an emulator of user mode (qemu) run this program?  It answers some system calls otherwise than
+// Linux; tests of those skip.
+bool is_emulated(void);
+
 // Is the page of `address` mapped?
 bool is_mapped(const void *address);
 
