@@ -50,14 +50,16 @@ static size_t give_back_all(void)
     return heap_purge_all(0);
 }
 
-// Address space is of use only where it was the system that refused, not our own limit.  A mapping takes
-// more than the block: its records, and what is cut off to align it.
+// Address space is of use only where it was the system that refused, not our own limit: the next arena's
+// records would take more of it.  A block comes with a slab; a mapping takes more than the block: its records,
+// and what is cut off to align it.
 static size_t unmap_where_refused(size_t bytes, size_t limit)
 {
     enum {
-        BESIDE_BYTES = 8 << 20
+        SLAB_BYTES_MOST = 2 << 20,
+        BESIDE_BYTES = 8 << 20,
     };
-    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    size_t committed_bytes = budget_read(&budget.committed_bytes) + SLAB_BYTES_MOST;
     bool is_limit_full = limit != 0 && (committed_bytes > limit || bytes > limit - committed_bytes);
     return is_limit_full ? 0 : page_heap_unmap_clean(bytes + BESIDE_BYTES) + fence_unmap_shut();
 }
