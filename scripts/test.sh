@@ -35,14 +35,14 @@ report_number()
     sed -n "/<testsuite /,/>/s/.*$2=\"\([0-9]*\)\".*/\1/p" "$1" | head -n 1
 }
 
-# run_tests PRESET [LABEL_REGEX [LEFT_OUT_REGEX]]
+# run_tests PRESET AT_ONCE LABEL_REGEX [LEFT_OUT_REGEX [LEFT_OUT_LABELS]]
 run_tests()
 {
     report=$PWD/out/$1.xml
     rm -f "$report"
-    echo "== $1: tests${2:+ ($2)}"
+    echo "== $1: tests ($3)"
     status=0
-    ctest --test-dir "out/$1" -LE '^long$' -L "${2:-.}" -E "${3:-^$}" --output-on-failure \
+    ctest --test-dir "out/$1" -j "$2" -LE "^(${5:-long})\$" -L "$3" -E "${4:-^$}" --output-on-failure \
         --no-tests=error --output-junit "$report" || status=$?
     if [ ! -e "$report" ]; then
         failed=$((failed + 1))
@@ -57,18 +57,24 @@ run_tests()
     skipped=$((skipped + left))
 }
 
+# The others look at memory, at the system or at whole programs, and have the machine to themselves.
+two_at_once='unit|misuse|lint|model|gates|cli|bench|examples'
 if build_preset release; then
-    run_tests release
+    run_tests release 2 "^($two_at_once)\$"
+    run_tests release 1 . '^$' "long|$two_at_once"
 fi
-# What takes a minute, and what no build of the allocator changes, ran once above.
+# What takes a minute, what no build of the allocator changes, and the variants of another machine or another
+# setting ran once above.
+once='stress\.minute.*|unit\.abtest_simulation|unit\.fault_sweep|.*\.(pages_16k|pages_64k|below_39_bits|below_47_bits)'
+once="$once|stress\.(hot|full|pool|no_bins|no_dirty_pages|guarded|hardened\..*|api\.hardened\..*|old_processor)"
 for preset in hardened asan tsan; do
     if build_preset $preset; then
-        run_tests $preset '^(unit|stress)$' '^(stress\.minute.*|unit\.abtest_simulation)$'
+        run_tests $preset 2 '^(unit|stress)$' "^($once)\$"
     fi
 done
 
 if command -v clang >/dev/null && build_preset fuzz; then
-    run_tests fuzz '^fuzz$'
+    run_tests fuzz 1 '^fuzz$'
 fi
 
 echo
