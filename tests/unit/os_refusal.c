@@ -7,11 +7,13 @@
 
 // The names are the linker's: --wrap=os_map makes the callers of os_map call __wrap_os_map.
 void *__real_os_map(size_t bytes, size_t align_bytes);
+void *__real_os_reserve(size_t bytes, size_t align_bytes);
 int __real_os_unmap(void *address, size_t bytes);
 int __real_os_purge(void *address, size_t bytes);
 void *__real_os_resize(void *address, size_t old_bytes, size_t bytes);
 void *__real_os_detach_pages(void *address, size_t bytes);
 void *__wrap_os_map(size_t bytes, size_t align_bytes);
+void *__wrap_os_reserve(size_t bytes, size_t align_bytes);
 int __wrap_os_unmap(void *address, size_t bytes);
 int __wrap_os_purge(void *address, size_t bytes);
 void *__wrap_os_resize(void *address, size_t old_bytes, size_t bytes);
@@ -49,6 +51,11 @@ void *__wrap_os_map(size_t bytes, size_t align_bytes)
         return mapped == MAP_FAILED ? NULL : mapped;
     }
     return __real_os_map(bytes, align_bytes);
+}
+
+void *__wrap_os_reserve(size_t bytes, size_t align_bytes)
+{
+    return refuses_map(bytes) ? NULL : __real_os_reserve(bytes, align_bytes);
 }
 
 int __wrap_os_unmap(void *address, size_t bytes)
