@@ -43,6 +43,7 @@ run_tests()
 }
 echo '== arm64: unit, conformance and stress tests'
 run_tests -L '^(unit|conformance|stress)$' -E "$left_out"
+HAKMEM_HARDENED=on run_tests -R '^unit\.hardened$'
 echo '== arm64, 39-bit addresses: stress tests'
 export QEMU_RESERVED_VA=0x8000000000
 run_tests -R '^stress\.(no_bins|no_dirty_pages|pool|hot|api|api\.routes_change)$'

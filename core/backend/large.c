@@ -139,12 +139,11 @@ static void *take_span(struct large_kind *kind, size_t bytes, size_t align_bytes
 }
 
 // In a hardened process a block's usable bytes are those that were asked for.
-static void arm(char *base, struct large_kind *kind, const struct large_request *request)
+static void arm(struct large_kind *kind, const struct large_request *request)
 {
     kind->block_kind = (uint8_t)request->kind;
     if (harden_pads()) {
         kind->slack_bytes = kind->block_bytes - request->bytes;
-        fill_slack(base, kind);
     }
 }
 
@@ -196,10 +195,12 @@ void *large_take(const struct large_request *request, bool *is_zero)
                               .entry = page_entry_make(request->owner_tag, LARGE_CLASS)};
     void *base = take_place(&kind, request, is_zero);
     if (base != NULL) {
-        arm(base, &kind, request);
+        arm(&kind, request);
         lock_take(&large.lock);
         make_live(base, &kind);
         lock_give(&large.lock);
+        // Behind the lock, which whoever had a block here before has taken to end it.
+        fill_slack(base, &kind);
     }
     return base;
 }

@@ -126,8 +126,8 @@ static void every_fault_is_named(void **state)
     (void)state;
     unsigned char *block = hak_malloc(60);
     struct hak_heap *heap = hak_heap_create();
-    unsigned char *shared = hak_heap_malloc(heap, 60);
-    void *neighbour = hak_heap_malloc(heap, 60);  // keeps the slab in use
+    unsigned char *volatile shared = hak_heap_malloc(heap, 60);  // its length is not to be known
+    void *neighbour = hak_heap_malloc(heap, 60);                 // keeps the slab in use
     assert_non_null(neighbour);
     assert_dies_of("free", block + 16, 0, free_it, block + 16);
     char line[200];

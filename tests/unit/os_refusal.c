@@ -65,11 +65,6 @@ static bool refuses_map(size_t bytes)
     return os_refusal.is_map_refused;
 }
 
-void *__wrap_os_reserve(size_t bytes, size_t align_bytes)
-{
-    return os_refusal.is_map_refused ? NULL : __real_os_reserve(bytes, align_bytes);
-}
-
 size_t __wrap_os_page_bytes(void)
 {
     return machine_page_bytes();
@@ -95,6 +90,11 @@ void *__wrap_os_map(size_t bytes, size_t align_bytes)
         return mapped == MAP_FAILED ? NULL : mapped;
     }
     return machine_map(bytes, align_bytes);
+}
+
+void *__wrap_os_reserve(size_t bytes, size_t align_bytes)
+{
+    return refuses_map(bytes) ? NULL : __real_os_reserve(bytes, align_bytes);
 }
 
 int __wrap_os_unmap(void *address, size_t bytes)
