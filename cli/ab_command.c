@@ -12,6 +12,7 @@
 #include "gnuplot.h"
 #include "library.h"
 #include "probe.h"
+#include "settings.h"
 #include "talk.h"
 
 #include <math.h>
@@ -41,6 +42,30 @@ static bool can_check_settings(const struct ab_report *report)
         }
     }
     return true;
+}
+
+struct idle {
+    char told[GATE_SENTENCE_BYTES];  // the last sentence: both sides may deserve it
+};
+
+static void say_idle(const char *sentence, void *context)
+{
+    struct idle *idle = context;
+    if (strcmp(sentence, idle->told) != 0) {
+        (void)snprintf(idle->told, sizeof idle->told, "%s", sentence);
+        talk_say("%s", sentence);
+    }
+}
+
+// A comparison of settings that do nothing only measures noise.
+static void warn_of_idle_settings(const struct ab_report *report)
+{
+    struct idle idle = {.told = ""};
+    for (size_t i = 0; i < report->comparison_count; i++) {
+        const struct experiment_side *sides = report->comparisons[i].sides;
+        settings_find_idle(sides[AB_SIDE_A].environment, say_idle, &idle);
+        settings_find_idle(sides[AB_SIDE_B].environment, say_idle, &idle);
+    }
 }
 
 static enum abtest_verdict look(const struct ab_report *report, struct ab_comparison *comparison,
@@ -128,7 +153,14 @@ static bool write_record(const struct ab_report *report)
     return ab_output_commit(&output);
 }
 
-static int write_results(const struct ab_report *report)
+// The record is there before the preset names it, and says afterwards that it does.
+static bool promote(struct ab_report *report)
+{
+    report->is_promoted = ab_promote_write(report);
+    return report->is_promoted && write_record(report);
+}
+
+static int write_results(struct ab_report *report)
 {
     const struct ab_options *options = report->options;
     int status = EXIT_SUCCESS;
@@ -142,7 +174,7 @@ static int write_results(const struct ab_report *report)
     experiment_say_shared_core(report->words[0], report->core, report->thread_count);
     bool is_good = (options->record_path == NULL || write_record(report)) &&
                    (options->plot_path == NULL || ab_plot_write(report, options->plot_path)) &&
-                   (!options->promotes || ab_promote_write(report));
+                   (!options->promotes || promote(report));
     return is_good ? status : EXIT_TOOL_FAILED;
 }
 
@@ -160,7 +192,11 @@ static int run_experiment(struct ab_report *report, const struct experiment_proo
     }
     (void)snprintf(report->version, sizeof report->version, "%s", probe.version);
     ab_machine_describe(report->machine);
-    if (!can_check_settings(report) || !run_all(report, proof)) {
+    if (!can_check_settings(report)) {
+        return EXIT_TOOL_FAILED;
+    }
+    warn_of_idle_settings(report);
+    if (!run_all(report, proof)) {
         return EXIT_TOOL_FAILED;
     }
     ab_judge(report);

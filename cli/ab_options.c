@@ -26,6 +26,7 @@ enum {
     OPTION_MARKDOWN,
     OPTION_JSON,
     OPTION_PLOT,
+    OPTION_FORCE,
     OPTION_PROMOTE,
     OPTION_SOURCE,
 
@@ -47,6 +48,7 @@ static const struct argp_option option_table[] = {
     {"markdown", OPTION_MARKDOWN, "FILE", OPTION_ARG_OPTIONAL, NULL, 0},
     {"json", OPTION_JSON, NULL, 0, NULL, 0},
     {"plot", OPTION_PLOT, "FILE", 0, NULL, 0},
+    {"force", OPTION_FORCE, NULL, 0, NULL, 0},
     {"promote", OPTION_PROMOTE, NULL, 0, NULL, 0},
     {"source", OPTION_SOURCE, "FOLDER", 0, NULL, 0},
     {"help", OPTION_HELP, NULL, 0, NULL, 0},
@@ -70,7 +72,7 @@ static const char help[] =
     "  --core N, --no-pin     run on this core, or on all (without: on the last one)\n"
     "  --env NAME[=V]         hand on a variable that is not one every program needs\n"
     "  --progress, --seed N   progress off a terminal too; the order of the runs\n"
-    "  --markdown[=FILE]      a record in the form of docs/analysis/\n"
+    "  --markdown[=FILE]      a record as in docs/analysis/; --force over any file\n"
     "  --json, --plot FILE    one JSON document; an SVG of every run, by gnuplot\n"
     "  --promote              after a GO, write B into the profile in --source FOLDER\n"
     "\n"
@@ -144,13 +146,17 @@ static bool read_output_option(int key, const char *argument, struct ab_options 
     switch (key) {
     case OPTION_MARKDOWN:
         options->prints_record |= argument == NULL;
-        options->record_path = argument != NULL ? argument : options->record_path;
+        options->record_path = argument != NULL ? experiment_options_file("--markdown", argument)
+                                                : options->record_path;
         return true;
     case OPTION_JSON:
         options->prints_json = true;
         return true;
     case OPTION_PLOT:
-        options->plot_path = argument;
+        options->plot_path = experiment_options_file("--plot", argument);
+        return true;
+    case OPTION_FORCE:
+        options->overwrites = true;
         return true;
     case OPTION_PROMOTE:
         options->promotes = true;
@@ -205,6 +211,7 @@ static void check_plan(const struct ab_options *options)
                           options->most_rounds, options->rounds);
     }
     experiment_options_check_outputs(options->prints_json, options->prints_record);
+    experiment_options_check_record(options->record_path, options->overwrites);
 }
 
 static void check_promotion(const struct ab_options *options)
@@ -218,6 +225,9 @@ static void check_promotion(const struct ab_options *options)
     }
     if (options->profile == NULL) {
         experiment_refuse("--promote writes into a profile. Give --profile NAME.");
+    }
+    if (options->a.count > 0) {
+        experiment_refuse("--promote compares B with the profile as it stands. Leave --a out.");
     }
     if (!options->has_b) {
         experiment_refuse(

@@ -20,6 +20,7 @@ struct ab_options {
     size_t most_rounds;
     const char *record_path;  // NULL: no record in a file
     const char *plot_path;
+    bool overwrites;  // what is in the record's place
     const char *source;
     bool has_b;
     bool has_all_gates;

@@ -101,6 +101,14 @@ static bool find_record(const struct ab_options *options, char record[PATH_MAX])
            PATH_MAX;
 }
 
+// As write_table names it.
+static bool names_record(const struct preset_table *table, const char *record)
+{
+    char end[PATH_MAX + 4];
+    (void)snprintf(end, sizeof end, ": %s\n", record);
+    return strstr(table->text, end) != NULL;
+}
+
 bool ab_promote_is_possible(const struct ab_options *options)
 {
     struct preset_table table;
@@ -114,8 +122,13 @@ bool ab_promote_is_possible(const struct ab_options *options)
     if (!open_table(options, &table)) {
         return false;
     }
+    bool is_free = !names_record(&table, record);
     free(table.text);
-    return ab_output_can_write(table.path);
+    if (!is_free) {
+        talk_say("%s is the record of an earlier promotion in %s. Give --markdown another name.",
+                 record, table.path);
+    }
+    return is_free && ab_output_can_write(table.path);
 }
 
 static bool is_set_in(char *const *environment, const char *variable)

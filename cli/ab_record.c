@@ -22,6 +22,50 @@ static void print_number(FILE *out, const char *path)
     }
 }
 
+// Status words are those of docs/analysis/README.md.  Several settings have the status of the one
+// that asks for most.
+static const char *find_status(const struct ab_report *report,
+                               const size_t counts[AB_VERDICT_COUNT])
+{
+    if (counts[ABTEST_GO] > 0) {
+        return report->is_promoted ? "adopted" : "proposed";
+    }
+    if (counts[ABTEST_UNDECIDED] > 0) {
+        return "undecided";
+    }
+    return counts[ABTEST_NEUTRAL] > 0 ? "neutral" : "rejected";
+}
+
+// The line from which the index of docs/analysis/ is made.
+static void print_status(FILE *out, const struct ab_report *report)
+{
+    char finding[AB_SENTENCE_BYTES];
+    size_t counts[AB_VERDICT_COUNT] = {0};
+    for (size_t i = 0; i < report->comparison_count; i++) {
+        counts[report->comparisons[i].result.verdict]++;
+    }
+    (void)fprintf(out, "**Status.** %s: ", find_status(report, counts));
+    if (report->comparison_count == 1) {
+        (void)ab_words_find(&report->comparisons[0], finding);
+        (void)fprintf(out, "%s", finding);
+        if (report->is_promoted) {
+            (void)fprintf(out, ", in the preset %s", report->options->profile);
+        }
+        (void)fputs(".\n\n", out);
+        return;
+    }
+    (void)fprintf(out, "of %zu settings", report->comparison_count);
+    const char *comma = "";
+    for (size_t verdict = 0; verdict < AB_VERDICT_COUNT; verdict++) {
+        if (counts[verdict] > 0) {
+            (void)fprintf(out, "%s %zu %s", comma, counts[verdict],
+                          ab_words_verdict((enum abtest_verdict)verdict));
+            comma = ",";
+        }
+    }
+    (void)fputs(".\n\n", out);
+}
+
 static void print_head(FILE *out, const struct ab_report *report)
 {
     const struct ab_comparison *first = &report->comparisons[0];
@@ -34,6 +78,7 @@ static void print_head(FILE *out, const struct ab_report *report)
         (void)fprintf(out, "%zu settings against %s\n\n", report->comparison_count,
                       first->texts[AB_SIDE_A]);
     }
+    print_status(out, report);
     (void)fprintf(out, "**Question.** Does %s make `", is_single ? "B" : "any of them");
     ab_words_write_program(out, report);
     (void)fprintf(out, "` better in %s (%s is better)?\n\n", report->measure->name,

@@ -16,6 +16,7 @@ enum {
     AB_SIDE_CONTROL,  // A once more
     AB_SIDE_COUNT,
 
+    AB_VERDICT_COUNT = ABTEST_UNDECIDED + 1,
     AB_MACHINE_BYTES = 512,
     AB_SENTENCE_BYTES = 1024,
 };
@@ -40,6 +41,7 @@ struct ab_report {
     size_t thread_count;  // the most that allocated in one run
     struct ab_comparison *comparisons;
     size_t comparison_count;
+    bool is_promoted;  // the preset has it
 };
 
 // Processor, cores, kernel, system and load, in one line.
@@ -52,10 +54,12 @@ void ab_judge_comparison(struct ab_comparison *comparison, const struct experime
 // Judges all comparisons; several together by Holm's steps.
 void ab_judge(struct ab_report *report);
 
-// The words of a verdict, and a sentence that says what it means and what to do.
+// The words of a verdict, what was found (its length is returned), and with it what that means and
+// what to do.
 const char *ab_words_memo(enum abtest_memo memo);
 const char *ab_words_evidence(enum abtest_evidence evidence);
 const char *ab_words_verdict(enum abtest_verdict verdict);
+int ab_words_find(const struct ab_comparison *comparison, char text[AB_SENTENCE_BYTES]);
 void ab_words_conclude(const struct ab_comparison *comparison, char sentence[AB_SENTENCE_BYTES]);
 // "95 %"
 enum {

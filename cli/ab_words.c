@@ -37,19 +37,19 @@ const char *ab_words_level(double error_rate, char text[AB_LEVEL_BYTES])
     return text;
 }
 
-static int write_finding(const struct abtest_result *result, char sentence[AB_SENTENCE_BYTES])
+int ab_words_find(const struct ab_comparison *comparison, char text[AB_SENTENCE_BYTES])
 {
     char level[AB_LEVEL_BYTES];
+    const struct abtest_result *result = &comparison->result;
     const struct abtest_interval *interval = &result->interval;
     if (!isfinite(interval->high)) {
-        return snprintf(sentence, AB_SENTENCE_BYTES,
-                        "%zu rounds are too few for an interval: at least %d can prove something. ",
+        return snprintf(text, AB_SENTENCE_BYTES,
+                        "%zu rounds are too few for an interval: at least %d can prove something",
                         result->a.count, ABTEST_PAIRS_PROVING);
     }
-    return snprintf(sentence, AB_SENTENCE_BYTES,
-                    "B/A = %.4f, %s interval %.4f to %.4f (%zu pairs). ", interval->ratio,
-                    ab_words_level(interval->error_rate, level), interval->low, interval->high,
-                    result->a.count);
+    return snprintf(text, AB_SENTENCE_BYTES, "B/A = %.4f, %s interval %.4f to %.4f (%zu pairs)",
+                    interval->ratio, ab_words_level(interval->error_rate, level), interval->low,
+                    interval->high, result->a.count);
 }
 
 static const char *find_reason(const struct abtest_result *result)
@@ -70,7 +70,8 @@ static const char *find_reason(const struct abtest_result *result)
 void ab_words_conclude(const struct ab_comparison *comparison, char sentence[AB_SENTENCE_BYTES])
 {
     const struct abtest_result *result = &comparison->result;
-    int length = write_finding(result, sentence);
+    int length = ab_words_find(comparison, sentence);
+    length += snprintf(sentence + length, AB_SENTENCE_BYTES - (size_t)length, ". ");
     char *rest = sentence + length;
     size_t rest_bytes = AB_SENTENCE_BYTES - (size_t)length;
     switch (result->verdict) {

@@ -4,7 +4,10 @@
 
 #include <math.h>
 
-static const char *const measure_names[COMPARE_MEASURE_COUNT] = {"time", "cpu", "rss", "faults"};
+static const char *const measure_names[COMPARE_MEASURE_COUNT] = {[COMPARE_TIME] = "time",
+                                                                 [COMPARE_CPU] = "cpu",
+                                                                 [COMPARE_RSS] = "rss",
+                                                                 [COMPARE_FAULTS] = "faults"};
 
 // What the clock of the system can't tell from nothing.
 static const double least_cost = 1e-6;
@@ -96,8 +99,10 @@ const char *compare_words(enum compare_finding finding)
 
 const char *compare_measure_words(size_t measure)
 {
-    static const char *const words[COMPARE_MEASURE_COUNT] = {"time", "CPU time", "peak memory",
-                                                             "page faults"};
+    static const char *const words[COMPARE_MEASURE_COUNT] = {[COMPARE_TIME] = "time",
+                                                             [COMPARE_CPU] = "CPU time",
+                                                             [COMPARE_RSS] = "peak memory",
+                                                             [COMPARE_FAULTS] = "page faults"};
     return words[measure];
 }
 

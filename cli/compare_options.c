@@ -15,6 +15,7 @@ enum {
     OPTION_MARKDOWN,
     OPTION_JSON,
     OPTION_PLOT,
+    OPTION_FORCE,
 
     ROUNDS_USUAL = 10,
 };
@@ -25,6 +26,7 @@ static const struct argp_option option_table[] = {
     {"markdown", OPTION_MARKDOWN, "FILE", OPTION_ARG_OPTIONAL, NULL, 0},
     {"json", OPTION_JSON, NULL, 0, NULL, 0},
     {"plot", OPTION_PLOT, "FILE", 0, NULL, 0},
+    {"force", OPTION_FORCE, NULL, 0, NULL, 0},
     {"help", OPTION_HELP, NULL, 0, NULL, 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
@@ -42,7 +44,7 @@ static const char help[] =
     "  --core N, --no-pin     run on this core, or on all (without: on the last one)\n"
     "  --env NAME[=V]         hand on a variable that is not one every program needs\n"
     "  --progress, --seed N   progress off a terminal too; the order of the runs\n"
-    "  --markdown[=FILE]      a record in the form of docs/analysis/\n"
+    "  --markdown[=FILE]      a record as in docs/analysis/; --force over any file\n"
     "  --json, --plot FILE    one JSON document; an SVG of the ratios, by gnuplot\n"
     "\n"
     "Time, CPU, peak memory and page faults are costs: a ratio below 1 is better.\n"
@@ -63,13 +65,17 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_MARKDOWN:
         options->prints_record |= argument == NULL;
-        options->record_path = argument != NULL ? argument : options->record_path;
+        options->record_path = argument != NULL ? experiment_options_file("--markdown", argument)
+                                                : options->record_path;
         return 0;
     case OPTION_JSON:
         options->prints_json = true;
         return 0;
     case OPTION_PLOT:
-        options->plot_path = argument;
+        options->plot_path = experiment_options_file("--plot", argument);
+        return 0;
+    case OPTION_FORCE:
+        options->overwrites = true;
         return 0;
     case OPTION_HELP:
         experiment_options_help(help);
@@ -85,4 +91,5 @@ void compare_options_read(int argc, char **argv, struct compare_options *options
     experiment_options_parse(argc, argv, option_table, parse_option, options);
     experiment_options_check(&options->common);
     experiment_options_check_outputs(options->prints_json, options->prints_record);
+    experiment_options_check_record(options->record_path, options->overwrites);
 }

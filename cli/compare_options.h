@@ -15,6 +15,7 @@ struct compare_options {
     size_t rounds;
     const char *record_path;  // NULL: no record in a file
     const char *plot_path;
+    bool overwrites;  // what is in the record's place
     bool prints_json;
     bool prints_record;  // instead of the table
 };

@@ -3,6 +3,26 @@
 #include "compare_report.h"
 #include "shell_words.h"
 
+static void print_ratios(FILE *out, const struct compare_report *report, size_t measure)
+{
+    (void)fprintf(out, "%s over %s:", compare_measure_words(measure),
+                  report->allocators.list[0].name);
+    for (size_t i = 1; i < report->allocators.count; i++) {
+        (void)fprintf(out, "%s %s %.4f", i > 1 ? "," : "", report->allocators.list[i].name,
+                      report->cells[measure][i].result.interval.ratio);
+    }
+}
+
+// The line from which the index of docs/analysis/ is made.
+static void print_status(FILE *out, const struct compare_report *report)
+{
+    (void)fputs("**Status.** measured: ", out);
+    print_ratios(out, report, COMPARE_TIME);
+    (void)fputs("; ", out);
+    print_ratios(out, report, COMPARE_RSS);
+    (void)fputs(".\n\n", out);
+}
+
 static void print_head(FILE *out, const struct compare_report *report)
 {
     const struct compare_allocators *allocators = &report->allocators;
@@ -10,7 +30,9 @@ static void print_head(FILE *out, const struct compare_report *report)
     for (size_t i = 0; i < allocators->count; i++) {
         (void)fprintf(out, "%s%s", i > 0 ? ", " : "", allocators->list[i].name);
     }
-    (void)fputs("\n\n**Question.** What does each of them cost `", out);
+    (void)fputs("\n\n", out);
+    print_status(out, report);
+    (void)fputs("**Question.** What does each of them cost `", out);
     shell_words_write_program(out, report->words, report->options->common.workload);
     (void)fprintf(out, "`?\n\n**Machine.** %s.\n\n**Command.** `", report->machine);
     shell_words_write_command(out, report->options->common.argv);

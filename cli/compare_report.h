@@ -14,7 +14,11 @@
 #include <stdio.h>
 
 enum {
-    COMPARE_MEASURE_COUNT = 4,  // time, CPU, peak memory, faults
+    COMPARE_TIME,
+    COMPARE_CPU,
+    COMPARE_RSS,
+    COMPARE_FAULTS,
+    COMPARE_MEASURE_COUNT,
 };
 
 enum compare_finding {

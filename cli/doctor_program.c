@@ -5,6 +5,7 @@
 #include "policy/gates.h"
 #include "probe.h"
 #include "program_file.h"
+#include "settings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -61,6 +62,11 @@ static void report_setting(const char *sentence, void *context)
     doctor_say(context, FINDING_PROBLEM, "settings: %s", sentence);
 }
 
+static void note_idle(const char *sentence, void *context)
+{
+    doctor_say(context, FINDING_NOTE, "settings: %s", sentence);
+}
+
 void doctor_check_settings(struct doctor_report *report)
 {
     struct gates values;
@@ -69,6 +75,7 @@ void doctor_check_settings(struct doctor_report *report)
     if (report->problem_count == problem_count) {
         doctor_say(report, FINDING_OK, "settings: the HAKMEM_ variables are all understood.");
     }
+    settings_find_idle(environ, note_idle, report);
 }
 
 static void report_program(struct doctor_report *report, const struct program_file *file)

@@ -41,15 +41,18 @@ void doctor_check_huge_pages(struct doctor_report *report)
                    "translation.");
     } else if (strstr(line, "[always]") != NULL) {
         doctor_say(report, FINDING_NOTE,
-                   "huge pages: always; a small program may hold more memory than it uses. "
-                   "To leave the choice to programs: echo madvise > "
+                   "huge pages: always; even a small heap of hakmem's may hold more memory than it "
+                   "uses. To leave the choice to programs: echo madvise > "
                    "/sys/kernel/mm/transparent_hugepage/enabled");
     } else if (strstr(line, "[never]") != NULL) {
         doctor_say(report, FINDING_NOTE,
-                   "huge pages: never; big heaps take more time for address translation. "
-                   "To allow them: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
+                   "huge pages: never; hakmem's big heaps take more time for address translation, "
+                   "and HAKMEM_HUGE_PAGES does nothing. To allow them: echo madvise > "
+                   "/sys/kernel/mm/transparent_hugepage/enabled");
     } else {
-        doctor_say(report, FINDING_OK, "huge pages: %s", line);
+        doctor_say(report, FINDING_OK,
+                   "huge pages: madvise; hakmem asks for them when its heap is as big as "
+                   "HAKMEM_HUGE_PAGES says.");
     }
 }
 

@@ -34,15 +34,22 @@ static bool explain_failure(const struct experiment *experiment, const struct ex
     return false;
 }
 
+static bool explain_unusable_figure(const struct experiment *experiment, double figure)
+{
+    if (experiment_measure_needs_output(experiment->measure)) {
+        talk_say("%s printed %g as its %s; a figure must be finite and above 0 to be compared.",
+                 experiment->words[0], figure, experiment->measure->name);
+    } else {
+        talk_say("%s ran too short a time for its %s to be measured. Give it more to do.",
+                 experiment->words[0], experiment->measure->name);
+    }
+    return false;
+}
+
 static bool explain_missing_figure(const struct experiment *experiment,
                                    const struct experiment_run *run)
 {
     char line[LINE_BYTES];
-    if (!experiment_measure_needs_output(experiment->measure)) {
-        talk_say("%s ran too short a time for its %s to be measured. Give it more to do.",
-                 experiment->words[0], experiment->measure->name);
-        return false;
-    }
     experiment_run_last_line(run, line, sizeof line);
     talk_say("%s printed no %s. Measure its time (--measure time), or say what to look for "
              "(--measure NAME=regex).%s%s",
@@ -61,6 +68,19 @@ static bool explain_missing_figures(const struct experiment *experiment)
     return false;
 }
 
+static void explain_other_allocator(const struct experiment *experiment,
+                                    const struct experiment_side *side, const char *other)
+{
+    char advice[2 * PATH_MAX] = "build it without";
+    if (strstr(other, ".so") != NULL) {
+        (void)snprintf(advice, sizeof advice, "compare with that: --allocators own=%s,hakmem",
+                       other);
+    }
+    talk_say("A run of %s was meant for %s (%s), but a process of it took its malloc from %s. If "
+             "it brings its own allocator, %s.",
+             experiment->words[0], side->name, side->object, other, advice);
+}
+
 static bool take_testimony(const struct experiment *experiment, const struct experiment_side *side)
 {
     char other[PATH_MAX];
@@ -71,8 +91,7 @@ static bool take_testimony(const struct experiment *experiment, const struct exp
                  experiment->words[0], side->name);
         return false;
     case WITNESS_OTHER:
-        talk_say("A run of %s was meant for %s (%s), but a process of it took its malloc from %s.",
-                 experiment->words[0], side->name, side->object, other);
+        explain_other_allocator(experiment, side, other);
         return false;
     case WITNESS_PROVEN:
         break;
@@ -95,6 +114,20 @@ static bool take_proof(struct experiment *experiment, const struct experiment_si
     return side->object == NULL || take_testimony(experiment, side);
 }
 
+static bool take_figure(const struct experiment *experiment, const struct experiment_run *run,
+                        double *figure)
+{
+    switch (experiment_measure_take(experiment->measure, run, figure)) {
+    case MEASURE_MISSING:
+        return explain_missing_figure(experiment, run);
+    case MEASURE_UNUSABLE:
+        return explain_unusable_figure(experiment, *figure);
+    case MEASURE_TAKEN:
+        break;
+    }
+    return true;
+}
+
 // One run: its figure and what it cost.
 static bool measure(struct experiment *experiment, const struct experiment_side *side,
                     double *figure, struct experiment_cost *cost)
@@ -115,9 +148,7 @@ static bool measure(struct experiment *experiment, const struct experiment_side 
         is_good = explain_failure(experiment, side, &run);
     }
     is_good = is_good && take_proof(experiment, side, &run);
-    if (is_good && !experiment_measure_take(experiment->measure, &run, figure)) {
-        is_good = explain_missing_figure(experiment, &run);
-    }
+    is_good = is_good && take_figure(experiment, &run, figure);
     *cost = run.cost;
     experiment_run_drop(&run);
     return is_good;

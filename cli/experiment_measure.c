@@ -60,6 +60,7 @@ static bool read_pattern(struct experiment_measure *measure, const char *text, c
         return false;
     }
     if (measure->pattern.re_nsub == 0) {
+        regfree(&measure->pattern);
         talk_say("--measure %s has no group; put the figure in parentheses, e.g. "
                  "'latency=p99: ([0-9.]+) ms'.",
                  text);
@@ -163,14 +164,15 @@ double experiment_measure_cost(const struct experiment_measure *measure,
     }
 }
 
-bool experiment_measure_take(const struct experiment_measure *measure,
-                             const struct experiment_run *run, double *figure)
+enum measure_finding experiment_measure_take(const struct experiment_measure *measure,
+                                             const struct experiment_run *run, double *figure)
 {
-    if (experiment_measure_needs_output(measure)) {
-        return read_printed(measure, run->output, figure) && *figure > 0 && isfinite(*figure);
+    if (!experiment_measure_needs_output(measure)) {
+        *figure = experiment_measure_cost(measure, &run->cost);
+    } else if (!read_printed(measure, run->output, figure)) {
+        return MEASURE_MISSING;
     }
-    *figure = experiment_measure_cost(measure, &run->cost);
-    return *figure > 0;
+    return *figure > 0 && isfinite(*figure) ? MEASURE_TAKEN : MEASURE_UNUSABLE;
 }
 
 static size_t choose_scale(const struct experiment_measure *measure, double like)

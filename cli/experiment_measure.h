@@ -37,10 +37,15 @@ bool experiment_measure_needs_output(const struct experiment_measure *measure);
 double experiment_measure_cost(const struct experiment_measure *measure,
                                const struct experiment_cost *cost);
 
-// The figure of a run, which must be above zero: of what was printed, the last match counts.  Returns
-// false when there is none.
-bool experiment_measure_take(const struct experiment_measure *measure,
-                             const struct experiment_run *run, double *figure);
+enum measure_finding {
+    MEASURE_TAKEN,
+    MEASURE_MISSING,
+    MEASURE_UNUSABLE,  // not finite, or not above zero: it has no ratio
+};
+
+// The figure of a run: of what was printed, the last match counts.
+enum measure_finding experiment_measure_take(const struct experiment_measure *measure,
+                                             const struct experiment_run *run, double *figure);
 
 // For people to read: as many decimals as give `like` five digits, and a throughput in k, M or G.
 // `like` is above zero.

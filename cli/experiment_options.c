@@ -3,8 +3,10 @@
 
 #include "command.h"
 #include "experiment.h"
+#include "experiment_environment.h"
 #include "experiment_refuse.h"
 #include "program_file.h"
+#include "settings.h"
 #include "talk.h"
 
 #include <errno.h>
@@ -58,6 +60,41 @@ size_t experiment_options_rounds(const char *option, const char *text)
     return experiment_options_number(option, text, ABTEST_PAIRS_LEAST, ABTEST_PAIRS_MOST);
 }
 
+const char *experiment_options_file(const char *option, const char *text)
+{
+    if (text[0] == '\0') {
+        experiment_refuse("%s= names no file.", option);
+    }
+    return text;
+}
+
+// A title, an empty line, and the status: as every record begins.
+static bool is_record(FILE *in)
+{
+    static const char status[] = "**Status.**";
+    char line[4096];
+    bool has_title = fgets(line, sizeof line, in) == NULL || strncmp(line, "# ", 2) == 0;
+    bool has_status = feof(in);  // nothing is lost with an empty file
+    while (!has_status && has_title && fgets(line, sizeof line, in) != NULL) {
+        has_status = strncmp(line, status, strlen(status)) == 0;
+    }
+    return has_title && has_status;
+}
+
+void experiment_options_check_record(const char *path, bool overwrites)
+{
+    FILE *in = path != NULL && !overwrites ? fopen(path, "re") : NULL;
+    if (in == NULL) {
+        return;
+    }
+    if (!is_record(in) && !ferror(in)) {
+        experiment_refuse("%s is there already and is no record. Give --force to overwrite it, or "
+                          "--markdown=FILE.",
+                          path);
+    }
+    (void)fclose(in);
+}
+
 void experiment_options_add(const char *option, struct experiment_list *list, char *word)
 {
     if (list->count == EXPERIMENT_LIST_MOST) {
@@ -106,8 +143,20 @@ void experiment_options_start(struct experiment_options *options, char **argv)
         .argv = argv, .seed = random, .is_pinned = true, .core = EXPERIMENT_CORE_CHOSEN};
 }
 
+// A setting that is handed on must be one.
+static void check_variables(const struct experiment_list *variables)
+{
+    for (size_t i = 0; i < variables->count; i++) {
+        if (experiment_environment_is_setting(variables->words[i]) &&
+            !settings_know(variables->words[i])) {
+            exit(EXIT_WRONG_USAGE);
+        }
+    }
+}
+
 void experiment_options_check(const struct experiment_options *options)
 {
+    check_variables(&options->variables);
     if (options->workload == NULL && options->words == NULL) {
         experiment_refuse(
             "There is nothing to run. Name a program after --, or give --workload mixed.");

@@ -52,6 +52,12 @@ _Noreturn void experiment_options_help(const char *help);
 // Refuses a document and a record that both go to standard output.
 void experiment_options_check_outputs(bool prints_json, bool prints_record);
 
+// The name of a file to write.
+const char *experiment_options_file(const char *option, const char *text);
+
+// Refuses a place for a record, or NULL, where something else is already.
+void experiment_options_check_record(const char *path, bool overwrites);
+
 uint64_t experiment_options_number(const char *option, const char *text, uint64_t least,
                                    uint64_t most);
 size_t experiment_options_rounds(const char *option, const char *text);

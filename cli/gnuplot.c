@@ -69,13 +69,34 @@ static bool draw(const char *output, gnuplot_script *write_script, const void *c
     return is_drawn;
 }
 
+// gnuplot doesn't notice a full disk.
+static bool is_whole(const char *path)
+{
+    static const char last_tag[] = "</svg>";
+    char end[16] = "";
+    FILE *in = fopen(path, "re");
+    if (in == NULL) {
+        return false;
+    }
+    if (fseeko(in, -(off_t)(sizeof end - 1), SEEK_END) == 0) {
+        (void)!fread(end, 1, sizeof end - 1, in);
+    }
+    (void)fclose(in);
+    return strstr(end, last_tag) != NULL;
+}
+
 bool gnuplot_draw(const char *path, gnuplot_script *write_script, const void *context)
 {
     struct ab_output output;
     if (!ab_output_open(&output, path)) {
         return false;
     }
-    if (!draw(output.temporary, write_script, context)) {
+    bool is_good = draw(output.temporary, write_script, context);
+    if (is_good && !is_whole(output.temporary)) {
+        talk_say("%s cannot be written: the disk took only a part of it.", path);
+        is_good = false;
+    }
+    if (!is_good) {
         ab_output_abandon(&output);
         return false;
     }

@@ -61,6 +61,8 @@ static void install_handlers(void)
             (void)sigaction(forwarded_signals[i], &action, NULL);
         }
     }
+    // Whoever reads the summary may be gone; the program's status and the files to remove remain.
+    (void)signal(SIGPIPE, SIG_IGN);
 }
 
 static void block_forwarded(sigset_t *present)

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct run_options {
     char **words;  // the program and its arguments
@@ -91,6 +92,12 @@ static void warn_of_obstacle(const char *program)
     }
 }
 
+static void say_idle(const char *sentence, void *context)
+{
+    (void)context;
+    talk_say("%s", sentence);
+}
+
 static bool is_verbose(void)
 {
     const char *value = getenv("HAKMEM_VERBOSE");
@@ -141,7 +148,9 @@ int run_command(int argc, char **argv)
         return EXIT_WRONG_USAGE;
     }
     settings_check();
+    settings_complete_profile();
     if (run.has_stats || is_verbose()) {
+        settings_find_idle(environ, say_idle, NULL);
         warn_of_obstacle(run.words[0]);
     }
     if (!preload_library()) {

@@ -106,6 +106,28 @@ static void print_front(FILE *out, const json_t *front)
                   figure(front, "malloc_static_reads"), figure(front, "free_static_reads"));
 }
 
+// Only a program with the learner on has these.
+static void print_learner(FILE *out, const json_t *learner)
+{
+    size_t index = 0;
+    const json_t *decision = NULL;
+    if (learner == NULL) {
+        return;
+    }
+    const json_t *last = json_object_get(learner, "last");
+    (void)fprintf(out, "\n  %s\n",
+                  json_is_true(json_object_get(learner, "frozen"))
+                      ? "learner: frozen by a static route"
+                  : json_array_size(last) == 0 ? "learner: nothing was worth a change"
+                                               : "learner, its last decisions:");
+    json_array_foreach(last, index, decision)
+    {
+        (void)fprintf(out, "  %4" PRIu64 ". heap %" PRIu64 ": %s\n", figure(decision, "number"),
+                      figure(decision, "heap"),
+                      json_string_value(json_object_get(decision, "decision")));
+    }
+}
+
 static void print_figures(FILE *out, const json_t *figures)
 {
     char text[TALK_SIZE_BYTES];
@@ -125,6 +147,7 @@ static void print_figures(FILE *out, const json_t *figures)
                   figure(figures, "os_call_count"));
     print_classes(out, json_object_get(figures, "classes"));
     print_front(out, json_object_get(figures, "gated_front"));
+    print_learner(out, json_object_get(figures, "learner"));
 }
 
 void run_summary_print(FILE *out, const char *program, const struct launch_result *result,

@@ -71,6 +71,11 @@ static int find(const char *setting, size_t length)
     return -1;
 }
 
+bool settings_know(const char *setting)
+{
+    return find(setting, strcspn(setting, "=")) >= 0;
+}
+
 bool settings_set_gate(const char *setting)
 {
     const char *equals = strchr(setting, '=');
@@ -134,6 +139,33 @@ bool settings_set_profile(const char *name)
     }
     const char *found = realpath(name, path) != NULL ? path : name;
     return check_profile_file(found) && put(GATE_ID_profile, found);
+}
+
+void settings_complete_profile(void)
+{
+    char path[PATH_MAX];
+    const char *name = getenv(gate_table[GATE_ID_profile].env);
+    if (name != NULL && strchr(name, '/') != NULL && realpath(name, path) != NULL) {
+        (void)setenv(gate_table[GATE_ID_profile].env, path, 1);
+    }
+}
+
+void settings_find_idle(char *const *environment, gates_problem *tell, void *context)
+{
+    struct gates values;
+    gates_read(&values, environment, NULL, NULL);
+    if (values.mid_v3_classes != gates_default.mid_v3_classes && !values.mid_v3) {
+        tell("HAKMEM_MID_V3_CLASSES has no effect without HAKMEM_MID_V3_ENABLED=on.", context);
+    }
+    if (values.small_heap_v7_classes != gates_default.small_heap_v7_classes &&
+        !values.small_heap_v7) {
+        tell("HAKMEM_SMALL_HEAP_V7_CLASSES has no effect without HAKMEM_SMALL_HEAP_V7_ENABLED=on.",
+             context);
+    }
+    if (values.learner && values.tiny_static_route == FRONT_CHOICE_1) {
+        tell("HAKMEM_LEARNER has no effect with HAKMEM_TINY_STATIC_ROUTE=1, which freezes it.",
+             context);
+    }
 }
 
 void settings_check(void)

@@ -20,6 +20,15 @@ bool settings_read_live(const char *setting, enum gate_id *id, const char **valu
 // The same as settings_set_gate for HAKMEM_PROFILE; a profile with a / in it is a file, which must be understood.
 bool settings_set_profile(const char *name);
 
+// False, having said what may be meant, when GATE or GATE=value names no gate.
+bool settings_know(const char *setting);
+
+// Makes the path of a profile's file in this process's environment a whole one, as settings_set_profile does.
+void settings_complete_profile(void);
+
+// Tells of each setting in `environment` that does nothing because another one isn't, or is, set.
+void settings_find_idle(char *const *environment, gates_problem *tell, void *context);
+
 // Says what is wrong with the HAKMEM_ variables of this process's environment.
 void settings_check(void);
 

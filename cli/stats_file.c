@@ -5,11 +5,16 @@
 #include "talk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum {
+    ROOM_BYTES = 64 << 10  // the figures of some processes
+};
 
 static const char stats_env[] = "HAKMEM_STATS";
 
@@ -28,7 +33,15 @@ static bool make_file(struct stats_file *file)
                  file->path, strerror(errno));
         return false;
     }
+    int error = posix_fallocate(descriptor, 0, ROOM_BYTES);
+    (void)!ftruncate(descriptor, 0);
     (void)close(descriptor);
+    if (error != 0) {
+        (void)unlink(file->path);
+        talk_say("%s has no room for the figures: %s. Set TMPDIR to a folder on another disk.",
+                 folder, strerror(error));
+        return false;
+    }
     file->is_ours = true;
     return setenv(stats_env, file->path, 1) == 0;
 }

@@ -18,6 +18,7 @@ static const struct {
     {"HAKMEM_DIRTY_LIMIT", "64MiB|512MiB"},
     {"HAKMEM_BIN_BYTES", "256KiB"},
     {"HAKMEM_PROFILE", "throughput"},
+    {"HAKMEM_LEARNER", "1"},
     {"HAKMEM_HUGE_PAGES", "1MiB"},
     {"HAKMEM_TINY_PROFILE", "full"},
     {"HAKMEM_HEAP_BIN_BYTES", "8MiB"},
@@ -34,7 +35,6 @@ static const struct {
     {"HAKMEM_MID_V3_ENABLED", "1|0"},
     {"HAKMEM_SMALL_HEAP_V7_ENABLED", "1|0"},
     {"HAKMEM_ALLOC_GATE_SHAPE", "0|1|fused"},
-    {"HAKMEM_LEARNER", "1"},
 };
 
 // True when the value is one that the gate takes and doesn't have already.

@@ -7,8 +7,12 @@
 #include "talk.h"
 #include "tune_report.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
+
+// The next first run may take longer.
+static const double BUDGET_MARGIN = 1.2;
 
 static double now_seconds(void)
 {
@@ -32,6 +36,21 @@ static bool warm_up(struct tune_report *report, double *run_seconds)
     return is_good;
 }
 
+static void explain_bound(const struct tune_options *options, size_t most_runs, double run_seconds)
+{
+    size_t least = tune_plan_least();
+    if (options->most_runs > 0) {
+        talk_say("--most allows %zu runs, which is too few to try even %d settings. Give at least "
+                 "%zu, or try one setting by `hakmem ab`.",
+                 most_runs, TUNE_CANDIDATES_LEAST, least);
+    } else {
+        talk_say("--budget allows %zu runs, which is too few to try even %d settings: a run takes "
+                 "%.3g s. Give at least %.0f seconds, or try one setting by `hakmem ab`.",
+                 most_runs, TUNE_CANDIDATES_LEAST, run_seconds,
+                 ceil((double)least * run_seconds * BUDGET_MARGIN));
+    }
+}
+
 static int make_plan(struct tune_report *report, double run_seconds)
 {
     const struct tune_options *options = report->options;
@@ -42,9 +61,7 @@ static int make_plan(struct tune_report *report, double run_seconds)
     }
     tune_plan_make(count, most_runs, &report->plan);
     if (report->plan.candidate_count == 0) {
-        talk_say("%s allows %zu runs, which is too few to try even %d settings. Give more, or try "
-                 "one by `hakmem ab`.",
-                 options->most_runs > 0 ? "--most" : "--budget", most_runs, TUNE_CANDIDATES_LEAST);
+        explain_bound(options, most_runs, run_seconds);
         return EXIT_WRONG_USAGE;
     }
     if (report->plan.candidate_count < count) {

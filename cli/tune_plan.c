@@ -40,6 +40,14 @@ static void fill(struct tune_plan *plan, size_t candidate_count, size_t rounds)
     plan->run_count = count_runs(plan);
 }
 
+size_t tune_plan_least(void)
+{
+    struct tune_plan plan;
+    fill(&plan, TUNE_CANDIDATES_LEAST,
+         stage_rounds[sizeof stage_rounds / sizeof stage_rounds[0] - 1]);
+    return plan.run_count;
+}
+
 void tune_plan_make(size_t candidate_count, size_t most_runs, struct tune_plan *plan)
 {
     if (most_runs == 0) {

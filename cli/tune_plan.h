@@ -34,4 +34,7 @@ size_t tune_plan_next(size_t count);
 // candidate_count is 0 when not even TUNE_CANDIDATES_LEAST fit.
 void tune_plan_make(size_t candidate_count, size_t most_runs, struct tune_plan *plan);
 
+// The fewest runs that any plan has.
+size_t tune_plan_least(void);
+
 #endif

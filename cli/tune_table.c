@@ -4,30 +4,50 @@
 #include "talk.h"
 #include "tune_report.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-static const char *describe_evidence(const struct tune_candidate *candidate)
+struct row {
+    const struct tune_candidate *candidate;
+    const char *evidence;
+};
+
+static const char *describe_evidence(const struct tune_candidate *candidate, bool is_finalist)
 {
     if (!isfinite(candidate->interval.high)) {
-        return "dropped early";
+        return is_finalist ? "few rounds" : "dropped early";
     }
     return candidate->is_shown ? "shown" : "not shown";
 }
 
-// Each line begins with `lead`.
+static int compare_rows(const void *left, const void *right)
+{
+    double left_ratio = ((const struct row *)left)->candidate->interval.ratio;
+    double right_ratio = ((const struct row *)right)->candidate->interval.ratio;
+    return (left_ratio < right_ratio) - (left_ratio > right_ratio);
+}
+
+// The best first.  Each line begins with `lead`.
 static void print_candidates(FILE *out, const char *lead, const struct tune_report *report)
 {
-    (void)fprintf(out, "%s%-8s %6s  %-13s  %s\n", lead, "ratio", "rounds", "evidence", "setting");
+    struct row rows[2 * TUNE_CANDIDATES_MOST];
+    size_t count = 0;
     for (size_t i = 0; i < report->candidates.count; i++) {
         const struct tune_candidate *candidate = &report->candidates.list[i];
-        (void)fprintf(out, "%s%-8.4f %6zu  %-13s  %s\n", lead, candidate->interval.ratio,
-                      candidate->round_count, describe_evidence(candidate), candidate->label);
+        rows[count++] =
+            (struct row){candidate, describe_evidence(candidate, i < report->finalist_count)};
     }
     for (size_t i = 1; i < report->combined.count; i++) {
-        const struct tune_candidate *candidate = &report->combined.list[i];
+        rows[count++] = (struct row){&report->combined.list[i], "combined"};
+    }
+    qsort(rows, count, sizeof rows[0], compare_rows);
+    (void)fprintf(out, "%s%-8s %6s  %-13s  %s\n", lead, "ratio", "rounds", "evidence", "setting");
+    for (size_t i = 0; i < count; i++) {
+        const struct tune_candidate *candidate = rows[i].candidate;
         (void)fprintf(out, "%s%-8.4f %6zu  %-13s  %s\n", lead, candidate->interval.ratio,
-                      candidate->round_count, "combined", candidate->label);
+                      candidate->round_count, rows[i].evidence, candidate->label);
     }
 }
 
@@ -70,6 +90,17 @@ static const char *explain_refusal(const struct abtest_result *result)
                                                : "fresh runs show that it doesn't help";
 }
 
+// A profile's file is told from a profile's name by its slash.
+static void print_use(FILE *out, const struct tune_report *report)
+{
+    char path[PATH_MAX + 2];
+    const char *output = report->options->output;
+    (void)snprintf(path, sizeof path, "%s%s", strchr(output, '/') == NULL ? "./" : "", output);
+    (void)fputs("hakmem run --profile ", out);
+    shell_words_write(out, (char *[]){path, NULL});
+    (void)fputs(" -- PROGRAM\n", out);
+}
+
 void tune_table_print(FILE *out, const struct tune_report *report)
 {
     shell_words_write_program(out, report->words, report->options->common.workload);
@@ -87,7 +118,8 @@ void tune_table_print(FILE *out, const struct tune_report *report)
     (void)fprintf(out, "\nchosen: %s\n", report->winner.label);
     print_confirmation(out, "", report);
     if (tune_has_result(report)) {
-        (void)fprintf(out, "\nIt helps, and is in %s.\n", report->options->output);
+        (void)fprintf(out, "\nIt helps, and is in %s. Use it:\n  ", report->options->output);
+        print_use(out, report);
     } else {
         (void)fprintf(out, "\nNothing helps beyond noise: %s.\nNothing was written.\n",
                       explain_refusal(&report->confirmation.result));
@@ -120,9 +152,9 @@ static void print_command(FILE *out, const struct tune_report *report)
 
 void tune_profile_print(FILE *out, const struct tune_report *report)
 {
-    (void)fputs(
-        "# Settings of hakmem, chosen by measurement. Use: HAKMEM_PROFILE=./FILE PROGRAM\n#\n",
-        out);
+    (void)fputs("# Settings of hakmem, chosen by measurement. Use: ", out);
+    print_use(out, report);
+    (void)fputs("#\n", out);
     print_command(out, report);
     print_as_comment(out, "machine", report->machine);
     print_measure(out, "# ", report);

@@ -140,6 +140,12 @@ good_tree
 echo 'int f(void) { return getenv("A") != 0; }' >>core/os/page.c
 refuses 'getenv() may allocate' check_syscalls.sh core
 good_tree
+mkdir core/override
+echo 'int f(void) { return dlsym(0, "a") != 0; } // SPDX-License-Identifier: MIT' >core/override/loader.c
+accepts check_syscalls.sh core
+mv core/override/loader.c core/override/names.c
+refuses 'dlsym() may allocate' check_syscalls.sh core
+good_tree
 echo 'int f(void) { return os.write(1); /* mmap() */ } // munmap()' >>core/thread/heap.h
 accepts check_syscalls.sh core
 
@@ -152,6 +158,34 @@ refuses "isn't snake_case" check_names.sh .
 good_tree
 cp core/front/door.c core/thread/door.c
 refuses 'more than one file is named: door.c' check_names.sh .
+
+# An atomic object, and the page that argues it.
+good_atomics()
+{
+    good_tree
+    mkdir -p docs/design
+    printf 'struct page {\n    struct page *_Atomic next;\n};\n' >>core/os/page.h
+    printf '## core/os/page.h\n\n| %snext%s | relaxed |\n' '`' '`' >docs/design/memory-model.md
+}
+good_atomics
+accepts check_memory_model.sh .
+echo 'static _Atomic(struct page *) first = 0;' >>core/os/page.c
+refuses "core/os/page.c: first isn't argued" check_memory_model.sh .
+good_atomics
+echo '## core/base/bits.h' >>docs/design/memory-model.md
+refuses 'core/base/bits.h has no atomic object' check_memory_model.sh .
+good_atomics
+echo 'int f(struct page *p) { return atomic_load(&p->next) != 0; }' >>core/os/page.c
+refuses 'must name its order' check_memory_model.sh .
+
+printf '  Test  #7: unit.page\n  Test #12: stress.minute\n' >"$scratch/tests"
+# shellcheck disable=SC2016
+printf '| A1 | hangs | here #1 | `unit.page`, `stress.minute` |\n| A2 | x | y | known limit: so |\n' >"$scratch/page"
+accepts check_known_faults.sh "$scratch/page" "$scratch/tests"
+sed -i 's/unit.page/unit.pages/' "$scratch/page"
+refuses 'there is no test unit.pages' check_known_faults.sh "$scratch/page" "$scratch/tests"
+echo '| A3 | crashes | there #2 | |' >"$scratch/page"
+refuses 'neither a test nor a known limit' check_known_faults.sh "$scratch/page" "$scratch/tests"
 
 # The hit path and the exports, on libraries made for this.
 library()
@@ -171,6 +205,14 @@ __attribute__((noinline)) int other(int a) { __asm__ volatile(""); return a; }'
     library '__attribute__((noinline)) static int other(int a) { __asm__ volatile(""); return a; }
 HAK int hit(int a) { return other(a); }'
     refuses 'a jump on the way' check_hit_path.sh "$scratch/library.so" hit 9
+fi
+library 'HAK int hit(int a) { return a + 1; }'
+accepts check_baseline.sh "$scratch/library.so"
+if [ "$(uname -m)" = x86_64 ]; then
+    library '__attribute__((target("popcnt"))) HAK int hit(int a) { return __builtin_popcount(a); }'
+    refuses 'popcnt .* is above x86-64' check_baseline.sh "$scratch/library.so"
+    library '__attribute__((target("avx"))) HAK void hit(float *a) { for (int i = 0; i < 8; i++) a[i] *= a[8 + i]; }'
+    refuses 'vmul.* is above x86-64' check_baseline.sh "$scratch/library.so"
 fi
 library 'HAK int hit(int a) { return a + 1; }'
 printf 'bump\nhit\n' >"$scratch/list"

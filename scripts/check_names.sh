@@ -8,7 +8,7 @@ bad=0
 
 sources=$(find core include cli abtest bench tests examples scripts cmake .ci CMakeLists.txt Makefile -type f \
     \( -name '*.[ch]' -o -name '*.cc' -o -name '*.cpp' -o -name '*.def' -o -name '*.sh' -o -name '*.cmake' \
-    -o -name '*.py' -o -name '*.map' -o -name CMakeLists.txt -o -name Makefile -o -path .ci/run \) 2>/dev/null | sort)
+    -o -name '*.py' -o -name '*.pml' -o -name '*.map' -o -name CMakeLists.txt -o -name Makefile -o -path .ci/run \) 2>/dev/null | sort)
 count=0
 for file in $sources; do
     count=$((count + 1))

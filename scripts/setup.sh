@@ -1,20 +1,21 @@
 #!/bin/sh
-# Installs what is missing on Debian 12 for one purpose: setup.sh --for quickstart|test
+# Installs what is missing on Debian 12 for one purpose: setup.sh --for quickstart|test|arm64
 # SPDX-License-Identifier: MIT
 #
 # Needs root or sudo only when something is missing.  Without them it says what to install and
 # succeeds: whoever called it goes on as far as the machine allows.
 set -eu
-usage='usage: setup.sh --for quickstart|test'
+usage='usage: setup.sh --for quickstart|test|arm64'
 [ "${1:-}" = --for ] || { echo "$usage" >&2; exit 2; }
 case ${2:-} in
 quickstart) purposes='quickstart' ;;
 test) purposes='quickstart|test' ;;
+arm64) purposes='quickstart|arm64' ;;
 *) echo "$usage" >&2; exit 2 ;;
 esac
 
 folder=$(dirname "$0")
-wanted=$(sed -nE "s/^($purposes) ([a-z0-9.+-]+)\$/\2/p" "$folder/packages.txt")
+wanted=$(sed -nE "s/^($purposes) ([a-z0-9.+:-]+)\$/\2/p" "$folder/packages.txt")
 
 if ! command -v dpkg-query >/dev/null; then
     echo "setup: this isn't Debian; install what corresponds to" "$(echo "$wanted" | tr '\n' ' ')" \
@@ -53,6 +54,9 @@ fi
 log=$folder/../out/setup.log
 mkdir -p "$folder/../out"
 echo "setup: installing$missing"
+case $missing in
+*:arm64*) $root dpkg --add-architecture arm64 ;;
+esac
 # The words are package names.
 # shellcheck disable=SC2086
 if ! {

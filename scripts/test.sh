@@ -67,6 +67,10 @@ for preset in hardened asan tsan; do
     fi
 done
 
+if command -v clang >/dev/null && build_preset fuzz; then
+    run_tests fuzz '^fuzz$'
+fi
+
 echo
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

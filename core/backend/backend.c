@@ -14,9 +14,9 @@ static size_t refill_from_slabs(struct slab_owner *owner, class_id cls, void **b
 {
     size_t taken = 0;
     do {
-        lock_take(&owner->lock);
+        lock_take(owner->lock);
         taken = slab_refill(owner, cls, blocks, want);
-        lock_give(&owner->lock);
+        lock_give(owner->lock);
     } while (taken == 0 && slab_add(owner, cls, backend));
     return taken;
 }
@@ -105,6 +105,14 @@ static size_t former_bytes(const struct span *record, uintptr_t address)
     return record->backend == BACKEND_LARGE
                ? large_former_bytes(record, address)
                : backend_table[record->backend].former_bytes(record, address);
+}
+
+// Each unit of a segment has a record of its own, the units of a slab have the first one's.
+size_t backend_bytes_at(const void *pointer)
+{
+    uintptr_t address = (uintptr_t)pointer;
+    const struct span *record = span_of(address);
+    return former_bytes(record->backend == BACKEND_ULTRA ? span_of_unit(address) : record, address);
 }
 
 // The record of a span that was given back says what it was until its units are used anew.

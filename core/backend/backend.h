@@ -68,6 +68,10 @@ static inline bool backend_block_is_free(const void *block)
     return backend_table[span_of((uintptr_t)block)->backend].is_free(block);
 }
 
+// The size of the block, live or free, that begins at a pointer into a slab or a segment in use; 0 when
+// none does.
+size_t backend_bytes_at(const void *pointer);
+
 // Dies with the best explanation of a pointer that free was given and that lies in no block now: it may
 // be in a span that was given to the page heap when its last block was freed.
 HAK_COLD _Noreturn void backend_die_unknown(const void *pointer);

@@ -77,14 +77,14 @@ static size_t finish(struct slab_owner *owner)
 size_t backend_purge_down_to(struct slab_owner *owner, size_t keep_bytes)
 {
     size_t purged_bytes = 0;
-    lock_take(&owner->lock);
+    lock_take(owner->lock);
     if (begin(owner, keep_bytes)) {
-        lock_give(&owner->lock);
+        lock_give(owner->lock);
         purge(owner);
-        lock_take(&owner->lock);
+        lock_take(owner->lock);
         purged_bytes = finish(owner);
     }
-    lock_give(&owner->lock);
+    lock_give(owner->lock);
     return purged_bytes;
 }
 

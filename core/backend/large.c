@@ -2,7 +2,10 @@
 #include "backend/large.h"
 
 #include "backend/backend.h"
+#include "backend/fence.h"
+#include "backend/large_place.h"
 #include "base/bits.h"
+#include "harden/trailer.h"
 #include "os/os_memory.h"
 #include "os/os_process.h"
 #include "os/os_thread.h"
@@ -18,10 +21,12 @@ enum {
 
 // What a block is, beside its place.
 struct large_kind {
-    size_t block_bytes;  // usable, whole OS pages
+    size_t block_bytes;  // up to the end of its pages
+    size_t slack_bytes;  // of them, not usable: in a hardened process
     struct span **owned;
-    page_entry entry;  // what the page map says while the block is live
-    bool is_mapping;   // of its own; else a span of the page heap
+    page_entry entry;    // what the page map says while the block is live
+    uint8_t place;       // enum large_place
+    uint8_t block_kind;  // enum block_kind
 };
 
 // The record of the unit in which a large block begins.
@@ -77,40 +82,44 @@ static void end_live(struct large *record)
     large.live_count--;
 }
 
+static void fill_slack(char *base, const struct large_kind *kind)
+{
+    if (kind->slack_bytes != 0) {
+        slack_fill(base, kind->block_bytes, kind->slack_bytes);
+    }
+}
+
 static size_t units_of(size_t bytes)
 {
     return (bytes + UNIT_BYTES - 1) / UNIT_BYTES;
 }
 
-// A mapping of the caller's committed bytes, or NULL.
-static void *map_block(size_t bytes, size_t align_bytes)
+// The pages of a block that is no span.  It begins in the first one.
+static struct large_pages pages_of(const void *base, const struct large_kind *kind)
 {
-    char *base = os_map(bytes, align_bytes);
-    if (base == NULL) {
-        return NULL;
-    }
-    if (!page_map_extend((uintptr_t)base, 1) || !page_map_commit_records((uintptr_t)base, 1)) {
-        os_discard(base, bytes);
-        return NULL;
-    }
-    budget_add(&budget.mapped_bytes, bytes);
-    return base;
+    size_t lead_bytes = (uintptr_t)base & (os_page_bytes() - 1);
+    return (struct large_pages){.start = (char *)(uintptr_t)base - lead_bytes,
+                                .bytes = kind->block_bytes + lead_bytes,
+                                .place = (enum large_place)kind->place};
 }
 
-static void *take_mapping(struct large_kind *kind, size_t bytes, size_t align_bytes, bool *is_zero)
+// Takes pages of their own; returns where in them the block begins, as near to the end as its alignment
+// allows where guards follow.  Fills in where it is.
+static void *take_pages(struct large_kind *kind, enum large_place place, size_t bytes,
+                        size_t align_bytes)
 {
-    bytes = max_size(bytes, UNIT_BYTES);
-    if (!budget_commit(bytes)) {
+    size_t page_bytes = os_page_bytes();
+    struct large_pages pages = {.bytes = align_up(bytes, page_bytes), .place = place};
+    if (place == PLACE_MAPPING) {
+        pages.bytes = max_size(pages.bytes, UNIT_BYTES);
+        bytes = pages.bytes;
+    }
+    if (!large_pages_take(&pages, max_size(align_bytes, page_bytes))) {
         return NULL;
     }
-    void *base = map_block(bytes, align_bytes);
-    if (base == NULL) {
-        budget_subtract(&budget.committed_bytes, bytes);
-    }
-    kind->is_mapping = true;
-    kind->block_bytes = bytes;
-    *is_zero = true;
-    return base;
+    kind->place = (uint8_t)place;
+    kind->block_bytes = align_up(bytes, max_size(min_size(align_bytes, page_bytes), 16));
+    return pages.start + pages.bytes - kind->block_bytes;
 }
 
 static void *take_span(struct large_kind *kind, size_t bytes, size_t align_bytes, bool *is_zero)
@@ -123,32 +132,71 @@ static void *take_span(struct large_kind *kind, size_t bytes, size_t align_bytes
     if (span == NULL) {
         return NULL;
     }
-    kind->is_mapping = false;
+    kind->place = PLACE_SPAN;
     kind->block_bytes = bytes;
     *is_zero = !span->is_dirty;
     return (void *)span->base;
 }
 
-void *large_take(const struct large_request *request, bool *is_zero)
+// In a hardened process a block's usable bytes are those that were asked for.
+static void arm(char *base, struct large_kind *kind, const struct large_request *request)
+{
+    kind->block_kind = (uint8_t)request->kind;
+    if (harden_pads()) {
+        kind->slack_bytes = kind->block_bytes - request->bytes;
+        fill_slack(base, kind);
+    }
+}
+
+static void *take_mapping(struct large_kind *kind, size_t bytes, size_t align_bytes, bool *is_zero)
+{
+    *is_zero = true;
+    return take_pages(kind, PLACE_MAPPING, bytes, align_bytes);
+}
+
+// A place for a block of whole pages, in a process that isn't hardened.  Each is the other's stand-by: a
+// span may be free where nothing can be mapped, and where address space is short the system may have room
+// for the block but not for an arena.
+static void *take_plain(struct large_kind *kind, size_t bytes, size_t align_bytes, bool *is_zero)
+{
+    bool is_long = bytes + align_bytes > SPAN_BYTES_MOST;
+    void *base = is_long ? take_mapping(kind, bytes, align_bytes, is_zero)
+                         : take_span(kind, bytes, align_bytes, is_zero);
+    if (base == NULL) {
+        base = is_long ? take_span(kind, bytes, align_bytes, is_zero)
+                       : take_mapping(kind, bytes, align_bytes, is_zero);
+    }
+    return base;
+}
+
+static void *take_place(struct large_kind *kind, const struct large_request *request, bool *is_zero)
 {
     size_t page_bytes = os_page_bytes();
-    size_t bytes = align_up(request->bytes, page_bytes);
+    size_t bytes = align_up(max_size(request->bytes, 1), page_bytes);
     size_t align_bytes = max_size(request->align_bytes, page_bytes);
+    void *base = NULL;
+    if (request->is_sample) {
+        *is_zero = true;
+        return take_pages(kind, PLACE_SLOT, max_size(request->bytes, 1), request->align_bytes);
+    }
     if (bytes >> ADDRESS_BITS != 0 || bytes < request->bytes || align_bytes >> ADDRESS_BITS != 0) {
         return NULL;
     }
+    // A shorter one might begin in the unit of another.
+    if (harden_is_on() && request->bytes >= UNIT_BYTES) {
+        *is_zero = true;
+        base = take_pages(kind, PLACE_FENCED, request->bytes, request->align_bytes);
+    }
+    return base != NULL ? base : take_plain(kind, bytes, align_bytes, is_zero);
+}
+
+void *large_take(const struct large_request *request, bool *is_zero)
+{
     struct large_kind kind = {.owned = request->owned,
                               .entry = page_entry_make(request->owner_tag, LARGE_CLASS)};
-    // Each is the other's stand-by: a span may be free where nothing can be mapped, and where address space is
-    // short the system may have room for the block but not for an arena.
-    bool is_long = bytes + align_bytes > SPAN_BYTES_MOST;
-    void *base = is_long ? take_mapping(&kind, bytes, align_bytes, is_zero)
-                         : take_span(&kind, bytes, align_bytes, is_zero);
-    if (base == NULL) {
-        base = is_long ? take_span(&kind, bytes, align_bytes, is_zero)
-                       : take_mapping(&kind, bytes, align_bytes, is_zero);
-    }
+    void *base = take_place(&kind, request, is_zero);
     if (base != NULL) {
+        arm(base, &kind, request);
         lock_take(&large.lock);
         make_live(base, &kind);
         lock_give(&large.lock);
@@ -189,20 +237,14 @@ static void keep_refused(void *base, size_t bytes, size_t held_bytes)
     lock_give(&large.lock);
 }
 
-// Unmaps the mapping of a freed block, or at least purges it.  Its unit may have a new block at once, so
-// the sums come first.  Returns the bytes given back.
-static size_t unmap_block(void *base, size_t bytes, size_t committed_bytes)
+// Returns the bytes that were unmapped.
+static size_t give_pages(const struct large_pages *pages, size_t committed_bytes)
 {
-    budget_subtract(&budget.mapped_bytes, bytes);
-    budget_uncommit(committed_bytes);
-    if (os_unmap(base, bytes) == 0) {
-        return bytes;
+    size_t held_bytes = 0;
+    if (large_pages_give(pages, committed_bytes, &held_bytes)) {
+        return pages->bytes;
     }
-    budget_add(&budget.mapped_bytes, bytes);
-    bool is_held = committed_bytes != 0 && os_purge(base, bytes) != 0;
-    size_t held_bytes = is_held ? committed_bytes : 0;
-    budget_commit_anyway(held_bytes);
-    keep_refused(base, bytes, held_bytes);
+    keep_refused(pages->start, pages->bytes, held_bytes);
     return 0;
 }
 
@@ -210,15 +252,14 @@ void large_give(void *pointer)
 {
     lock_take(&large.lock);
     struct large *record = live_record(pointer);
-    size_t bytes = record->kind.block_bytes;
-    bool is_mapping = record->kind.is_mapping;
+    struct large_pages pages = pages_of(pointer, &record->kind);
     end_live(record);
-    if (!is_mapping) {
+    if (pages.place == PLACE_SPAN) {
         page_heap_give(&record->span);
     }
     lock_give(&large.lock);
-    if (is_mapping) {
-        (void)unmap_block(pointer, bytes, bytes);
+    if (pages.place != PLACE_SPAN) {
+        (void)give_pages(&pages, pages.bytes);
     }
 }
 
@@ -232,46 +273,48 @@ size_t large_retry_unmap(void)
     while (refused != NULL) {
         struct large *record = (struct large *)(void *)refused;
         refused = refused->next;
-        unmapped_bytes +=
-            unmap_block((void *)record->span.base, record->kind.block_bytes, record->held_bytes);
+        struct large_pages pages = {
+            .start = (char *)record->span.base, record->kind.block_bytes, PLACE_MAPPING};
+        unmapped_bytes += give_pages(&pages, record->held_bytes);
     }
     return unmapped_bytes;
 }
 
 size_t large_bytes(const void *pointer)
 {
-    return live_record(pointer)->kind.block_bytes;
+    return large_look(pointer).usable_bytes;
 }
 
-// Where the pages will go is known only when they are there, and then nothing may fail: so the part
-// of the page map that they may need is made before.
-static void *grow_pages(void *base, size_t old_bytes, size_t bytes)
+struct large_view large_look(const void *pointer)
 {
-    char *zone = page_map_reserve_zone();
-    if (zone == NULL) {
-        return NULL;
-    }
-    void *resized = os_resize(base, old_bytes, bytes);
-    page_map_extend_with((uintptr_t)(resized != NULL ? resized : base), zone);
-    if (resized != NULL) {
-        (void)page_map_commit_records((uintptr_t)resized, 1);
-        budget_add(&budget.mapped_bytes, bytes - old_bytes);
-    }
-    return resized;
+    const struct large_kind *kind = &live_record(pointer)->kind;
+    return (struct large_view){.usable_bytes = kind->block_bytes - kind->slack_bytes,
+                               .most_bytes = kind->block_bytes,
+                               .kind = (enum block_kind)kind->block_kind};
 }
 
-static void *cut_pages(void *base, size_t old_bytes, size_t bytes)
+void large_set_usable(void *pointer, size_t bytes)
 {
-    if (os_resize(base, old_bytes, bytes) == NULL) {
-        return NULL;
-    }
-    budget_subtract(&budget.mapped_bytes, old_bytes - bytes);
-    budget_uncommit(old_bytes - bytes);
-    return base;
+    struct large_kind *kind = &live_record(pointer)->kind;
+    kind->slack_bytes = kind->block_bytes - bytes;
+    fill_slack(pointer, kind);
 }
 
-// A block that has a mapping keeps one, also when it becomes short.
-static void *resize_mapping(void *pointer, size_t bytes)
+void large_set_kind(void *pointer, enum block_kind kind)
+{
+    live_record(pointer)->kind.block_kind = (uint8_t)kind;
+}
+
+void large_clear(void *pointer)
+{
+    const struct large *record = live_record(pointer);
+    if (record->kind.place == PLACE_SPAN) {
+        memset(pointer, 0, record->kind.block_bytes);
+    }
+}
+
+// A block that has pages of its own keeps them, also when it becomes short.
+static void *resize_pages(void *pointer, size_t bytes)
 {
     lock_take(&large.lock);
     struct large *record = live_record(pointer);
@@ -286,16 +329,19 @@ static void *resize_mapping(void *pointer, size_t bytes)
         return NULL;
     }
     // The block is the caller's, so nobody else looks at it now.
-    void *resized = bytes > old_bytes ? grow_pages(pointer, old_bytes, bytes)
-                                      : cut_pages(pointer, old_bytes, bytes);
-    if (resized == NULL && bytes > old_bytes) {
+    struct large_pages pages = pages_of(pointer, &kind);
+    size_t lead_bytes = (size_t)((char *)pointer - pages.start);
+    bool is_done = large_pages_resize(&pages, bytes + lead_bytes);
+    if (!is_done && bytes > old_bytes) {
         budget_subtract(&budget.committed_bytes, bytes - old_bytes);
     }
-    kind.block_bytes = resized != NULL ? bytes : old_bytes;
+    void *resized = pages.start + lead_bytes;
+    kind.block_bytes = pages.bytes - lead_bytes;
+    kind.place = (uint8_t)pages.place;
     lock_take(&large.lock);
-    make_live(resized != NULL ? resized : pointer, &kind);
+    make_live(resized, &kind);
     lock_give(&large.lock);
-    return resized;
+    return is_done ? resized : NULL;
 }
 
 // Resizes a block's span in place.  Under the lock.
@@ -342,7 +388,7 @@ static void *grow_by_detaching(struct large *record, size_t bytes)
     page_heap_avoid_huge(&record->span);
     struct large_kind kind = record->kind;
     kind.block_bytes = bytes;
-    kind.is_mapping = true;
+    kind.place = PLACE_MAPPING;
     lock_take(&large.lock);
     end_live(record);
     page_heap_give_clean(&record->span);
@@ -357,7 +403,8 @@ static void *grow_by_copying(struct large *record, size_t bytes)
     struct large_request request = {.bytes = bytes,
                                     .align_bytes = 1,
                                     .owner_tag = page_entry_tag(record->kind.entry),
-                                    .owned = record->kind.owned};
+                                    .owned = record->kind.owned,
+                                    .kind = (enum block_kind)record->kind.block_kind};
     bool is_zero = false;
     void *target = large_take(&request, &is_zero);
     if (target != NULL) {
@@ -377,16 +424,22 @@ static void *move_span(struct large *record, size_t bytes)
 
 void *large_resize(void *pointer, size_t bytes)
 {
-    bytes = max_size(align_up(bytes, os_page_bytes()), UNIT_BYTES);
+    size_t page_bytes = os_page_bytes();
+    size_t lead_bytes = (uintptr_t)pointer & (page_bytes - 1);
+    bytes = max_size(align_up(bytes + lead_bytes, page_bytes), UNIT_BYTES) - lead_bytes;
     lock_take(&large.lock);
     struct large *record = live_record(pointer);
-    bool is_mapping = record->kind.is_mapping;
-    bool is_done = !is_mapping && resize_span(record, bytes);
+    record->kind.slack_bytes = 0;
+    enum large_place place = (enum large_place)record->kind.place;
+    bool is_done = place == PLACE_SPAN && resize_span(record, bytes);
     lock_give(&large.lock);
     if (is_done) {
         return pointer;
     }
-    return is_mapping ? resize_mapping(pointer, bytes) : move_span(record, bytes);
+    if (place == PLACE_SLOT) {
+        return grow_by_copying(record, bytes);
+    }
+    return place == PLACE_SPAN ? move_span(record, bytes) : resize_pages(pointer, bytes);
 }
 
 void large_give_all(struct span **owned)
@@ -407,9 +460,11 @@ void large_read_figures(struct large_figures *figures)
 void large_lock(void)
 {
     lock_take(&large.lock);
+    fence_lock();
 }
 
 void large_unlock(void)
 {
+    fence_unlock();
     lock_give(&large.lock);
 }

@@ -2,6 +2,7 @@
 #include "backend/slab.h"
 
 #include "backend/slab_purge.h"
+#include "backend/wipe_span.h"
 #include "base/bit_runs.h"
 #include "base/check.h"
 #include "os/os_memory.h"
@@ -113,6 +114,7 @@ static struct slab *take_span(size_t unit_count, size_t capacity)
     if (slab == NULL) {
         return NULL;
     }
+    wipe_span(&slab->span);
     slab->bitmap = slab->inline_bits;
     if (capacity > 64 * SLAB_INLINE_WORDS) {
         if (slab->span.bitmap_store == NULL) {
@@ -151,7 +153,7 @@ bool slab_add(struct slab_owner *owner, class_id cls, enum backend_id backend)
     if (!slab->span.is_dirty && unit_count == 1 && slab_is_hot(owner, cls)) {
         os_populate((void *)slab->span.base, UNIT_BYTES);
     }
-    lock_take(&owner->lock);
+    lock_take(owner->lock);
     slab->first =
         slab->span.base + next_colour(owner, cls, bytes - capacity * size_class_bytes(cls));
     slab->capacity = (uint16_t)capacity;
@@ -166,7 +168,7 @@ bool slab_add(struct slab_owner *owner, class_id cls, enum backend_id backend)
     count_slab(slab, capacity, 1);
     link_slab(slab, SLAB_MOSTLY_FREE);
     page_map_set(slab->span.base, slab->span.unit_count, owner->tag | cls);
-    lock_give(&owner->lock);
+    lock_give(owner->lock);
     return true;
 }
 
@@ -384,7 +386,7 @@ size_t slab_flush(struct slab_owner *owner, void *const *blocks, size_t count)
 bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls)
 {
     size_t free_count = 0;
-    lock_take(&from->lock);
+    lock_take(from->lock);
     struct slab *slab = fullest_slab(&from->classes[cls]);
     if (slab != NULL) {
         free_count = slab->free_count;
@@ -396,14 +398,14 @@ bool slab_move(struct slab_owner *from, struct slab_owner *to, class_id cls)
         // count those blocks in its sums.
         page_map_set(slab->span.base, slab->span.unit_count, to->tag | cls);
     }
-    lock_give(&from->lock);
+    lock_give(from->lock);
     if (slab == NULL) {
         return false;
     }
-    lock_take(&to->lock);
+    lock_take(to->lock);
     count_slab(slab, free_count, 1);
     place(slab);
-    lock_give(&to->lock);
+    lock_give(to->lock);
     return true;
 }
 

@@ -52,9 +52,10 @@ struct slab_class {
     size_t free_count;   // the sum of the free counts
 };
 
-// What a heap has of slabs.  Guarded by `lock`, the heap's slow-path lock.
+// What a heap has of slabs.  Guarded by *lock, the heap's slow-path lock.  It doesn't lie in here: a fork takes
+// and gives every heap's, and each page that is written then is copied.
 struct slab_owner {
-    struct lock lock;
+    struct lock *lock;
     page_entry tag;  // owner tag << 8
     uint32_t colour;
     struct slab_class classes[CLASS_COUNT];

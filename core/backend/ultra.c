@@ -3,6 +3,7 @@
 
 #include "base/bit_runs.h"
 #include "base/check.h"
+#include "harden/harden_mode.h"
 #include "os/os_memory.h"
 #include "os/os_process.h"
 #include "region/page_heap.h"
@@ -89,7 +90,7 @@ static bool add_segment(struct slab_owner *owner)
     if (segment == NULL) {
         return false;
     }
-    lock_take(&owner->lock);
+    lock_take(owner->lock);
     for (unsigned i = 0; i < CHUNK_UNIT_COUNT; i++) {
         unit_at(segment, i)->span.backend = BACKEND_ULTRA;
         unit_at(segment, i)->cls = 0;
@@ -99,7 +100,7 @@ static bool add_segment(struct slab_owner *owner)
     segment->pending = 0;
     count_idle(owner, segment->idle, 1);
     span_list_push(&owner->segments, &segment->span);
-    lock_give(&owner->lock);
+    lock_give(owner->lock);
     return true;
 }
 
@@ -116,6 +117,14 @@ static void cut(struct slab_owner *owner, struct ultra_unit *unit, class_id cls)
     page_map_set(base_of(unit), 1, owner->tag | cls);
 }
 
+// In a hardened process a unit's blocks must hold zeros; the trailers of its last class are still there.
+static void wipe_unit(struct ultra_unit *unit)
+{
+    if (unlikely(harden_pads())) {
+        memset((void *)base_of(unit), 0, UNIT_BYTES);
+    }
+}
+
 // Cuts an idle unit of the owner's segments for the class; a resident one, if there is any.  False: there
 // is none, or the limit forbids the use of a purged one.  Under the lock.
 static bool cut_idle_unit(struct slab_owner *owner, class_id cls)
@@ -127,6 +136,7 @@ static bool cut_idle_unit(struct slab_owner *owner, class_id cls)
             uint32_t bit = segment->idle & (~segment->idle + 1);
             segment->idle &= ~bit;
             count_idle(owner, bit, -1);
+            wipe_unit(unit_at(segment, (unsigned)__builtin_ctz(bit)));
             cut(owner, unit_at(segment, (unsigned)__builtin_ctz(bit)), cls);
             return true;
         }
@@ -179,11 +189,11 @@ size_t ultra_refill(struct slab_owner *owner, class_id cls, void **blocks, size_
 {
     size_t taken = 0;
     do {
-        lock_take(&owner->lock);
+        lock_take(owner->lock);
         if (owner->ultra_units[cls] != NULL || cut_idle_unit(owner, cls)) {
             taken = take_from_units(owner, cls, blocks, want);
         }
-        lock_give(&owner->lock);
+        lock_give(owner->lock);
     } while (taken == 0 && add_segment(owner));
     return taken != 0 ? taken : backend_refill(BACKEND_LEGACY, owner, cls, blocks, want);
 }

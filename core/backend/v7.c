@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/v7.h"
 
+#include "backend/wipe_span.h"
 #include "base/check.h"
 #include "os/os_memory.h"
 #include "os/os_process.h"
@@ -91,12 +92,12 @@ static unsigned store_shift(class_id cls)
 static uint16_t *take_store(struct slab_owner *owner, class_id cls)
 {
     unsigned shift = store_shift(cls);
-    lock_take(&owner->lock);
+    lock_take(owner->lock);
     void **store = owner->v7_stores[shift];
     if (store != NULL) {
         owner->v7_stores[shift] = *store;
     }
-    lock_give(&owner->lock);
+    lock_give(owner->lock);
     return store != NULL ? (uint16_t *)(void *)store : record_take((size_t)1 << shift);
 }
 
@@ -137,7 +138,10 @@ static bool add_slab(struct slab_owner *owner, class_id cls)
     uint16_t *links = take_store(owner, cls);
     struct v7_slab *slab = links != NULL ? (struct v7_slab *)(void *)page_heap_take(1) : NULL;
     bool is_made = slab != NULL;
-    lock_take(&owner->lock);
+    if (is_made) {
+        wipe_span(&slab->span);
+    }
+    lock_take(owner->lock);
     if (is_made) {
         slab->span.backend = BACKEND_V7;
         slab->cls = cls;
@@ -154,7 +158,7 @@ static bool add_slab(struct slab_owner *owner, class_id cls)
     } else if (links != NULL) {
         give_store(owner, &(struct v7_slab){.links = links, .cls = cls});
     }
-    lock_give(&owner->lock);
+    lock_give(owner->lock);
     return is_made;
 }
 
@@ -294,9 +298,9 @@ size_t v7_refill(struct slab_owner *owner, class_id cls, void **blocks, size_t w
 {
     size_t taken = 0;
     do {
-        lock_take(&owner->lock);
+        lock_take(owner->lock);
         taken = take_of_class(owner, cls, blocks, want);
-        lock_give(&owner->lock);
+        lock_give(owner->lock);
     } while (taken == 0 && add_slab(owner, cls));
     return taken;
 }
@@ -372,7 +376,7 @@ size_t v7_former_bytes(const struct span *record, uintptr_t address)
 bool v7_move(struct slab_owner *from, struct slab_owner *to, class_id cls)
 {
     size_t free_count = 0;
-    lock_take(&from->lock);
+    lock_take(from->lock);
     struct v7_slab *slab = from->v7_slabs[cls];
     if (slab != NULL) {
         free_count = slab->free_count;
@@ -382,15 +386,15 @@ bool v7_move(struct slab_owner *from, struct slab_owner *to, class_id cls)
         slab->list = V7_DETACHED;
         page_map_set(slab->span.base, 1, to->tag | cls);
     }
-    lock_give(&from->lock);
+    lock_give(from->lock);
     if (slab == NULL) {
         return false;
     }
-    lock_take(&to->lock);
+    lock_take(to->lock);
     count_slab(to, slab, free_count, 1);
     slab->list = V7_FULL;
     place(to, slab);
-    lock_give(&to->lock);
+    lock_give(to->lock);
     return true;
 }
 

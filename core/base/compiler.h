@@ -11,11 +11,22 @@
 #define HAK_COLD   __attribute__((cold, noinline))
 #define HAK_EXPORT __attribute__((visibility("default")))
 
+// Reads memory that a sanitizer may have put out of bounds.
+#define HAK_UNCHECKED __attribute__((no_sanitize("address")))
+
 // Another name of a function of this file, with its attributes where the compiler can copy them.
 #if __has_attribute(copy)
 #    define HAK_SAME_AS(name) __attribute__((alias(#    name), copy(name))) HAK_EXPORT
 #else
 #    define HAK_SAME_AS(name) __attribute__((alias(#    name))) HAK_EXPORT
+#endif
+
+// Before a return of a call that must be a jump.  Compilers without it make one where they optimize
+// sibling calls.
+#if __has_attribute(musttail)
+#    define HAK_TAIL_CALL __attribute__((musttail))
+#else
+#    define HAK_TAIL_CALL
 #endif
 
 // The compiler may not move stores across this line.  It orders nothing for other processors: it

@@ -11,22 +11,23 @@
 #include "front/free_slow.h"
 #include "thread/bin.h"
 
-static HAK_HOT void free_fast(void *pointer)
+// `kind` is a constant, of interest to the slow path only.
+static HAK_HOT void free_fast(void *pointer, enum block_kind kind)
 {
     struct heap *heap = thread_heap;
     uintptr_t address = (uintptr_t)pointer;
     if (unlikely(!page_map_covers(address))) {
-        free_slow(pointer);
+        free_slow(pointer, kind);
         return;
     }
     page_entry cls = page_map_entry(address) ^ heap->match_tag;
     if (unlikely(cls >= CLASS_COUNT)) {
-        free_slow(pointer);
+        free_slow(pointer, kind);
         return;
     }
     // The second: freed twice in a row.
     if (unlikely(heap->bins.room[cls] == 0) || unlikely(pointer == heap->bins.head[cls])) {
-        free_slow(pointer);
+        free_slow(pointer, kind);
         return;
     }
     bin_push(heap, cls, pointer);

@@ -1,67 +1,29 @@
 // SPDX-License-Identifier: MIT
 #include "front/free_slow.h"
 
-#include "backend/backend.h"
+#include "backend/glibc_heap.h"
 #include "backend/large.h"
 #include "box/tiny_free_route_cache_env_box.h"
-#include "os/os_process.h"
-#include "thread/bin.h"
-#include "thread/heap_registry.h"
-#include "thread/lane.h"
-#include "thread/remote_free.h"
-
-enum {
-    REMOTE_BYTES_MOST = 32 << 10,  // blocks of this size and more go straight to their owner
-};
-
-static void free_own(struct heap *heap, class_id cls, void *block)
-{
-    if (unlikely(heap->bins.head[cls] == block)) {
-        die_misuse("double free", block, size_class_bytes(cls));
-    }
-    // The bin may have room: the call may have come only because the thread had no heap yet.
-    if (heap->bins.room[cls] != 0) {
-        bin_push(heap, cls, block);
-    } else {
-        bin_overflow(heap, cls, block);
-    }
-}
+#include "front/hardened.h"
+#include "harden/harden_mode.h"
+#include "thread/heap_give.h"
 
 // The gated front's free: all backends have the same bins, so a route only decides where the free is
 // counted.  Blocks of MID_V3 are no heap's own and don't come here.
 static void free_by_route(struct heap *heap, class_id cls, void *block)
 {
     front_count(&heap->gated.counters.frees[tiny_free_route_get(heap, cls)]);
-    free_own(heap, cls, block);
+    heap_give_own(heap, cls, block);
 }
 
-static HAK_COLD void free_large(void *pointer)
+// Other mappings may share a unit with the start of a large block.
+static HAK_COLD void free_large(void *pointer, page_entry entry)
 {
+    if (unlikely(!large_is_live(entry, pointer)) && glibc_heap_give(pointer)) {
+        return;
+    }
     large_give(pointer);
     heap_purge_if_due(thread_heap);
-}
-
-// Another heap's block, or none.
-static void free_foreign(struct heap *heap, void *pointer, page_entry entry)
-{
-    unsigned cls = page_entry_class(entry);
-    if (heap != NULL && heap_has_stocks(heap) && lane_keep(heap, pointer, entry)) {
-        return;
-    }
-    if (cls != 0 && cls < CLASS_COUNT && size_class_bytes((class_id)cls) < REMOTE_BYTES_MOST &&
-        heap != NULL && remote_free_append(heap, pointer, entry)) {
-        return;
-    }
-    struct heap *owner = heap_registry_lookup(page_entry_tag(entry));
-    if (unlikely(owner == NULL || cls == 0 || cls >= CLASS_COUNT)) {
-        backend_die_unknown(pointer);
-    }
-    if (heap == NULL || heap->kind != HEAP_THREAD || owner->kind == HEAP_SHARED ||
-        size_class_bytes((class_id)cls) >= REMOTE_BYTES_MOST) {
-        heap_give_locked(pointer);
-    } else {
-        remote_free_send(heap, pointer, entry);
-    }
 }
 
 // Blocks of a class that is only being freed come through here by the thousand.  False: not one of
@@ -76,7 +38,7 @@ static inline bool collect_own(void *pointer)
            bin_collect(heap, cls, pointer);
 }
 
-static __attribute__((noinline)) void free_otherwise(void *pointer)
+__attribute__((noinline)) void free_unchecked(void *pointer)
 {
     if (pointer == NULL) {
         return;
@@ -89,31 +51,45 @@ static __attribute__((noinline)) void free_otherwise(void *pointer)
         if (heap->front == FRONT_GATED && cls < TINY_CLASS_COUNT) {
             free_by_route(heap, (class_id)cls, pointer);
         } else {
-            free_own(heap, (class_id)cls, pointer);
+            heap_give_own(heap, (class_id)cls, pointer);
         }
     } else if (page_entry_class(entry) == LARGE_CLASS) {
-        free_large(pointer);
+        free_large(pointer, entry);
     } else {
-        free_foreign(heap, pointer, entry);
+        heap_give_foreign(heap, pointer, entry);
     }
 }
 
-void free_slow(void *pointer)
+void free_slow(void *pointer, enum block_kind kind)
 {
-    if (!collect_own(pointer)) {
-        free_otherwise(pointer);
+    if (unlikely(harden_pads())) {
+        hardened_free(pointer, kind, BYTES_UNKNOWN);
+    } else if (!collect_own(pointer)) {
+        free_unchecked(pointer);
     }
+}
+
+size_t unknown_usable_bytes(const void *pointer)
+{
+    size_t bytes = glibc_heap_usable_bytes(pointer);
+    if (bytes != 0) {
+        return bytes;
+    }
+    if (page_entry_class(page_map_lookup(pointer)) == LARGE_CLASS) {
+        return large_bytes(pointer);  // dies with what is known of it
+    }
+    die_misuse("use", pointer, 0);
 }
 
 size_t block_usable_bytes(const void *pointer)
 {
+    if (unlikely(harden_pads())) {
+        return hardened_usable_bytes(pointer);
+    }
     page_entry entry = page_map_lookup(pointer);
     unsigned cls = page_entry_class(entry);
     if (likely(cls != 0 && cls < CLASS_COUNT)) {
         return size_class_bytes((class_id)cls);
     }
-    if (cls != LARGE_CLASS) {
-        die_misuse("use", pointer, 0);
-    }
-    return large_bytes(pointer);
+    return large_is_live(entry, pointer) ? large_bytes(pointer) : unknown_usable_bytes(pointer);
 }

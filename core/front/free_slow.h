@@ -1,17 +1,25 @@
 // free where the hit path ends: full bins, other owners, large blocks, NULL, what is no block.
-// Layer: front.  Needs: base, thread.
+// Layer: front.  Needs: base, harden, thread.
 // SPDX-License-Identifier: MIT
 #ifndef HAK_FRONT_FREE_SLOW_H
 #define HAK_FRONT_FREE_SLOW_H
 
 #include "base/compiler.h"
+#include "harden/block_kind.h"
 
 #include <stddef.h>
 
-// Any pointer.  Keeps errno.
-__attribute__((noinline)) void free_slow(void *pointer);
+// Any pointer.  Keeps errno.  `kind`: what a hardened process expects the block to be.
+__attribute__((noinline)) void free_slow(void *pointer, enum block_kind kind);
 
-// The usable bytes of a block; dies when `pointer` isn't in a slab and isn't a large block.
+// The same for a block that the hardened front has checked.
+void free_unchecked(void *pointer);
+
+// The usable bytes of a block, also of one of glibc's; dies when `pointer` isn't in a slab and isn't a
+// large block.
 size_t block_usable_bytes(const void *pointer);
+
+// Of a pointer that is no live block of ours: of glibc's block, or dies.
+HAK_COLD size_t unknown_usable_bytes(const void *pointer);
 
 #endif

@@ -3,7 +3,9 @@
 
 #include "backend/large.h"
 #include "front/free_slow.h"
+#include "front/hardened.h"
 #include "front/malloc_slow.h"
+#include "harden/harden_mode.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,9 +13,15 @@
 static void *try_take(struct heap *heap, size_t align_bytes, size_t bytes, bool *is_zero)
 {
     *is_zero = false;
-    class_id cls = bytes <= CLASSED_BYTES_MOST ? size_class_of_aligned(bytes, align_bytes) : 0;
+    bool is_padded = harden_pads();
+    class_id cls = is_padded ? hardened_class(align_bytes, bytes)
+                             : size_class_of_aligned(bytes + (bytes == 0), align_bytes);
     if (cls != 0) {
-        return heap_shared_take(heap, cls);
+        void *block = heap_shared_take(heap, cls);
+        if (unlikely(is_padded) && block != NULL) {
+            hardened_arm(block, cls, bytes, KIND_MALLOC);
+        }
+        return block;
     }
     struct large_request request = {.bytes = bytes,
                                     .align_bytes = align_bytes,
@@ -26,7 +34,6 @@ static void *take(struct heap *heap, size_t align_bytes, size_t bytes, bool *is_
 {
     int attempt = 0;
     void *block = NULL;
-    bytes += bytes == 0;
     if (bytes >> ADDRESS_BITS == 0) {
         do {
             block = try_take(heap, align_bytes, bytes, is_zero);

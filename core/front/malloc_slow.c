@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "front/malloc_slow.h"
 
+#include "backend/fence.h"
 #include "backend/large.h"
 #include "base/bits.h"
 #include "box/tiny_alloc_gate_box.h"
+#include "front/hardened.h"
+#include "harden/harden_mode.h"
+#include "os/os_memory.h"
 #include "region/page_heap.h"
 #include "stats/budget.h"
 #include "thread/bin.h"
@@ -55,7 +59,7 @@ static size_t unmap_where_refused(size_t bytes, size_t limit)
     };
     size_t committed_bytes = budget_read(&budget.committed_bytes);
     bool is_limit_full = limit != 0 && (committed_bytes > limit || bytes > limit - committed_bytes);
-    return is_limit_full ? 0 : page_heap_unmap_clean(bytes + BESIDE_BYTES);
+    return is_limit_full ? 0 : page_heap_unmap_clean(bytes + BESIDE_BYTES) + fence_unmap_shut();
 }
 
 bool malloc_make_room(size_t bytes, int *attempt)
@@ -84,13 +88,13 @@ static void *fail(void)
     return NULL;
 }
 
-static HAK_COLD void *take_large(size_t align_bytes, size_t bytes, bool *is_zero)
+HAK_COLD void *malloc_large(size_t align_bytes, size_t bytes, enum block_kind kind, bool *is_zero)
 {
     if (bytes >> ADDRESS_BITS != 0) {
         return fail();
     }
     struct large_request request = {
-        .bytes = bytes, .align_bytes = align_bytes, .owner_tag = LARGE_TAG};
+        .bytes = bytes, .align_bytes = align_bytes, .owner_tag = LARGE_TAG, .kind = kind};
     int attempt = 0;
     void *block = NULL;
     do {
@@ -100,19 +104,46 @@ static HAK_COLD void *take_large(size_t align_bytes, size_t bytes, bool *is_zero
     return block != NULL ? block : fail();
 }
 
-static HAK_COLD void *take_after_miss(class_id cls)
+HAK_COLD void *malloc_guarded(struct heap *heap, size_t align_bytes, size_t bytes,
+                              enum block_kind kind)
+{
+    heap_draw_guard(heap);
+    bool is_zero = false;
+    struct large_request request = {.bytes = bytes,
+                                    .align_bytes = align_bytes,
+                                    .owner_tag = LARGE_TAG,
+                                    .is_sample = true,
+                                    .kind = kind};
+    bool can_have = max_size(bytes, align_bytes) <= os_page_bytes();
+    return can_have ? large_take(&request, &is_zero) : NULL;
+}
+
+HAK_COLD void *malloc_after_miss(class_id cls)
 {
     int attempt = 0;
     void *block = NULL;
     do {
         struct heap *heap = heap_of_thread();
         // An adopted heap has a stock, and so has one whose limit's callback freed blocks.
-        block = heap != NULL ? bin_pop(heap, cls) : NULL;
+        block = heap != NULL ? bin_pop_slow(heap, cls) : NULL;
         if (block == NULL && heap != NULL) {
             block = tiny_alloc_gate_take(heap, cls);
         }
     } while (block == NULL && malloc_make_room(size_class_bytes(cls), &attempt));
     return block != NULL ? block : fail();
+}
+
+static __attribute__((noinline)) void *take_missed(class_id cls)
+{
+    if (heap_guard_is_due(thread_heap)) {
+        size_t bytes = size_class_bytes(cls);
+        void *block =
+            malloc_guarded(thread_heap, largest_power_dividing(bytes), bytes, KIND_MALLOC);
+        if (block != NULL) {
+            return block;
+        }
+    }
+    return malloc_after_miss(cls);
 }
 
 // The thread has no heap yet, or the front is the gated one.
@@ -121,7 +152,7 @@ static __attribute__((noinline)) void *take_unhit(class_id cls)
     struct heap *heap = heap_of_thread();
     bool is_gated = heap != NULL && heap->front == FRONT_GATED && cls < TINY_CLASS_COUNT;
     void *block = is_gated ? tiny_alloc_gate_fast(heap, cls) : NULL;
-    return likely(block != NULL) ? block : take_after_miss(cls);
+    return likely(block != NULL) ? block : take_missed(cls);
 }
 
 static inline void *take_class(class_id cls)
@@ -131,17 +162,20 @@ static inline void *take_class(class_id cls)
         return take_unhit(cls);
     }
     void *block = bin_pop(heap, cls);
-    return likely(block != NULL) ? block : take_after_miss(cls);
+    return likely(block != NULL) ? block : take_missed(cls);
 }
 
-void *malloc_slow(size_t bytes)
+void *malloc_slow(size_t bytes, enum block_kind kind)
 {
+    if (unlikely(harden_pads())) {
+        return hardened_malloc(bytes, kind);
+    }
     bytes += bytes == 0;
     if (likely(bytes <= CLASSED_BYTES_MOST)) {
         return take_class(size_class_of(bytes));
     }
     bool is_zero = false;
-    return take_large(1, bytes, &is_zero);
+    return malloc_large(1, bytes, kind, &is_zero);
 }
 
 void *malloc_zeroed(size_t count, size_t bytes)
@@ -149,6 +183,9 @@ void *malloc_zeroed(size_t count, size_t bytes)
     size_t total = 0;
     if (__builtin_mul_overflow(count, bytes, &total)) {
         return fail();
+    }
+    if (unlikely(harden_pads())) {
+        return hardened_zeroed(total);
     }
     bool is_zero = false;
     total += total == 0;
@@ -158,20 +195,23 @@ void *malloc_zeroed(size_t count, size_t bytes)
         void *block = take_class(cls);
         return block != NULL ? memset(block, 0, size_class_bytes(cls)) : NULL;
     }
-    void *block = take_large(1, total, &is_zero);
+    void *block = malloc_large(1, total, KIND_MALLOC, &is_zero);
     return (block == NULL || is_zero) ? block : memset(block, 0, large_bytes(block));
 }
 
-void *malloc_aligned(size_t align_bytes, size_t bytes)
+void *malloc_aligned(size_t align_bytes, size_t bytes, enum block_kind kind)
 {
-    bytes += bytes == 0;
     if (align_bytes <= TINY_STEP_BYTES) {
-        return malloc_slow(bytes);
+        return malloc_slow(bytes, kind);
     }
+    if (unlikely(harden_pads())) {
+        return hardened_aligned(align_bytes, bytes, kind);
+    }
+    bytes += bytes == 0;
     class_id cls = size_class_of_aligned(bytes, align_bytes);
     if (cls != 0) {
         return take_class(cls);
     }
     bool is_zero = false;
-    return take_large(align_bytes, bytes, &is_zero);
+    return malloc_large(align_bytes, bytes, kind, &is_zero);
 }

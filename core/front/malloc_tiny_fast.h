@@ -12,15 +12,16 @@
 #include "front/malloc_slow.h"
 #include "thread/bin.h"
 
-static HAK_HOT void *malloc_tiny_fast(size_t bytes)
+// `kind` is a constant, of interest to the slow path only.
+static HAK_HOT void *malloc_tiny_fast(size_t bytes, enum block_kind kind)
 {
     struct heap *heap = thread_heap;
     if (unlikely(bytes >= heap->fast_limit)) {
-        return malloc_slow(bytes);
+        return malloc_slow(bytes, kind);
     }
     void *block = bin_pop(heap, (bytes + TINY_STEP_BYTES - 1) / TINY_STEP_BYTES);
     if (unlikely(block == NULL)) {
-        return malloc_slow(bytes);
+        return malloc_slow(bytes, kind);
     }
     return block;
 }

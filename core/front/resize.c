@@ -3,9 +3,11 @@
 
 #include "backend/large.h"
 #include "front/free_fast.h"
+#include "front/hardened.h"
 #include "front/heap_api.h"
 #include "front/malloc_slow.h"
 #include "front/malloc_tiny_fast.h"
+#include "harden/harden_mode.h"
 #include "os/os_memory.h"
 #include "thread/heap_registry.h"
 
@@ -37,8 +39,8 @@ static void *take_for(const void *old_block, size_t align_bytes, size_t bytes)
     if (owner != NULL && owner->kind == HEAP_SHARED && owner != heap_pool && owner != heap_exit) {
         return heap_take(owner, align_bytes, bytes);
     }
-    return align_bytes <= TINY_STEP_BYTES ? malloc_tiny_fast(bytes)
-                                          : malloc_aligned(align_bytes, bytes);
+    return align_bytes <= TINY_STEP_BYTES ? malloc_tiny_fast(bytes, KIND_MALLOC)
+                                          : malloc_aligned(align_bytes, bytes, KIND_MALLOC);
 }
 
 static void *move_block(void *block, size_t usable_bytes, size_t align_bytes, size_t bytes)
@@ -52,29 +54,67 @@ static void *move_block(void *block, size_t usable_bytes, size_t align_bytes, si
         return will_do ? block : NULL;
     }
     memcpy(target, block, min_size(usable_bytes, bytes));
-    free_fast(block);
+    free_fast(block, KIND_MALLOC);
     return target;
+}
+
+// A hardened process's large block: its pages stay, or move without being copied.  One that grows gets
+// room to grow further where it is.
+static void *resize_large_checked(void *block, const struct hardened_block *held, size_t bytes)
+{
+    if (bytes < held->asked_bytes) {
+        memset((char *)block + bytes, 0, held->asked_bytes - bytes);
+    }
+    size_t room_bytes = bytes > held->asked_bytes ? bytes + bytes / 8 : bytes;
+    void *resized = large_resize(block, room_bytes);
+    if (resized == NULL && room_bytes != bytes) {
+        resized = large_resize(block, bytes);
+    }
+    if (resized != NULL) {
+        large_set_usable(resized, bytes);
+        heap_purge_if_due(thread_heap);
+    }
+    return resized;
+}
+
+static HAK_COLD void *resize_checked(void *block, size_t align_bytes, size_t bytes)
+{
+    if (unlikely(page_map_lookup(block) == 0)) {
+        return move_block(block, unknown_usable_bytes(block), align_bytes, bytes);
+    }
+    struct hardened_block held = hardened_look(block);
+    if (fits(block, held.most_bytes, align_bytes, bytes)) {
+        hardened_resize_in_place(block, &held, bytes);
+        return block;
+    }
+    void *resized = held.is_large && bytes > CLASSED_BYTES_MOST && align_bytes <= os_page_bytes()
+                        ? resize_large_checked(block, &held, bytes)
+                        : NULL;
+    return resized != NULL ? resized : move_block(block, held.asked_bytes, align_bytes, bytes);
 }
 
 void *block_resize(void *block, size_t align_bytes, size_t bytes)
 {
     if (block == NULL) {
-        return align_bytes <= TINY_STEP_BYTES ? malloc_tiny_fast(bytes)
-                                              : malloc_aligned(align_bytes, bytes);
+        return align_bytes <= TINY_STEP_BYTES ? malloc_tiny_fast(bytes, KIND_MALLOC)
+                                              : malloc_aligned(align_bytes, bytes, KIND_MALLOC);
     }
     if (bytes == 0) {
-        free_fast(block);
+        free_fast(block, KIND_MALLOC);
         return NULL;
     }
     if (bytes > PTRDIFF_MAX) {
         errno = ENOMEM;
         return NULL;
     }
+    if (unlikely(harden_is_on())) {
+        return resize_checked(block, align_bytes, bytes);
+    }
     size_t usable_bytes = block_usable_bytes(block);
     if (fits(block, usable_bytes, align_bytes, bytes)) {
         return block;
     }
-    bool is_large = page_entry_class(page_map_lookup(block)) == LARGE_CLASS;
+    bool is_large = large_is_live(page_map_lookup(block), block);
     if (is_large && bytes > CLASSED_BYTES_MOST && align_bytes <= os_page_bytes()) {
         void *resized = large_resize(block, bytes);
         if (resized != block || bytes < usable_bytes) {

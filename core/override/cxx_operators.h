@@ -18,6 +18,12 @@ HAK_EXPORT void *cxx_new_aligned(size_t bytes, size_t alignment) __asm__("_ZnwmS
 HAK_EXPORT void cxx_delete(void *block) __asm__("_ZdlPv");
 HAK_EXPORT void cxx_delete_aligned(void *block, size_t alignment) __asm__("_ZdlPvSt11align_val_t");
 
+// The same under names that no program can replace.
+void *cxx_own_new(size_t bytes);
+void *cxx_own_new_aligned(size_t bytes, size_t alignment);
+void cxx_own_delete(void *block);
+void cxx_own_delete_aligned(void *block, size_t alignment);
+
 typedef void new_handler(void);
 
 // std::get_new_handler(); NULL without a C++ runtime.

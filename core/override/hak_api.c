@@ -1,11 +1,14 @@
 // The hak_* interface: each function is documented in include/hakmem.h.
 // SPDX-License-Identifier: MIT
+#include "backend/large.h"
 #include "base/bits.h"
 #include "front/free_fast.h"
+#include "front/hardened.h"
 #include "front/heap_api.h"
 #include "front/malloc_tiny_fast.h"
 #include "front/resize.h"
 #include "hakmem.h"
+#include "harden/harden_mode.h"
 #include "os/os_memory.h"
 #include "policy/gates.h"
 #include "region/page_heap.h"
@@ -24,7 +27,7 @@ const char *hak_version(void)
 
 void *hak_malloc(size_t bytes)
 {
-    return malloc_tiny_fast(bytes);
+    return malloc_tiny_fast(bytes, KIND_MALLOC);
 }
 
 void *hak_calloc(size_t count, size_t bytes)
@@ -85,7 +88,7 @@ void *hak_recalloc(void *block, size_t old_count, size_t count, size_t bytes)
 
 void *hak_aligned_alloc(size_t alignment, size_t bytes)
 {
-    return is_power_of_two(alignment) ? malloc_aligned(alignment, bytes) : invalid();
+    return is_power_of_two(alignment) ? malloc_aligned(alignment, bytes, KIND_MALLOC) : invalid();
 }
 
 void *hak_aligned_realloc(void *block, size_t alignment, size_t bytes)
@@ -99,7 +102,7 @@ int hak_posix_memalign(void **block, size_t alignment, size_t bytes)
         return EINVAL;
     }
     int saved_errno = errno;
-    void *aligned = malloc_aligned(alignment, bytes);
+    void *aligned = malloc_aligned(alignment, bytes, KIND_MALLOC);
     errno = saved_errno;
     if (aligned == NULL) {
         return ENOMEM;
@@ -110,26 +113,32 @@ int hak_posix_memalign(void **block, size_t alignment, size_t bytes)
 
 void hak_free(void *block)
 {
-    free_fast(block);
+    free_fast(block, KIND_MALLOC);
 }
 
+// A hardened process checks the size; else it is a hint that nobody needs.
 void hak_free_sized(void *block, size_t bytes)
 {
-    (void)bytes;
-    free_fast(block);
+    if (unlikely(harden_is_on())) {
+        hardened_free(block, KIND_MALLOC, bytes);
+        return;
+    }
+    free_fast(block, KIND_MALLOC);
 }
 
 void hak_free_aligned_sized(void *block, size_t alignment, size_t bytes)
 {
-    (void)alignment;
-    (void)bytes;
-    free_fast(block);
+    if (unlikely(harden_is_on())) {
+        hardened_free_aligned(block, alignment, KIND_MALLOC, bytes);
+        return;
+    }
+    free_fast(block, KIND_MALLOC);
 }
 
 size_t hak_batch_alloc(size_t bytes, void **blocks, size_t count)
 {
     size_t taken = 0;
-    while (taken < count && (blocks[taken] = malloc_tiny_fast(bytes)) != NULL) {
+    while (taken < count && (blocks[taken] = malloc_tiny_fast(bytes, KIND_MALLOC)) != NULL) {
         taken++;
     }
     return taken;
@@ -138,7 +147,7 @@ size_t hak_batch_alloc(size_t bytes, void **blocks, size_t count)
 void hak_batch_free(void **blocks, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        free_fast(blocks[i]);
+        free_fast(blocks[i], KIND_MALLOC);
     }
 }
 
@@ -152,6 +161,9 @@ size_t hak_good_size(size_t bytes)
     if (bytes > PTRDIFF_MAX - os_page_bytes()) {
         return 0;
     }
+    if (harden_pads()) {
+        return bytes;
+    }
     bytes += bytes == 0;
     return bytes <= CLASSED_BYTES_MOST ? size_class_bytes(size_class_of(bytes))
                                        : align_up(bytes, os_page_bytes());
@@ -160,11 +172,7 @@ size_t hak_good_size(size_t bytes)
 bool hak_owns(const void *address)
 {
     page_entry entry = page_map_lookup(address);
-    if (page_entry_class(entry) != LARGE_CLASS) {
-        return entry != 0;
-    }
-    return page_entry_tag(entry) != FREED_TAG &&
-           span_of_unit((uintptr_t)address)->base == (uintptr_t)address;
+    return page_entry_class(entry) == LARGE_CLASS ? large_is_live(entry, address) : entry != 0;
 }
 
 size_t hak_trim(size_t keep_bytes)

@@ -16,12 +16,12 @@
 
 HAK_EXPORT void *malloc(size_t bytes)
 {
-    return malloc_tiny_fast(bytes);
+    return malloc_tiny_fast(bytes, KIND_MALLOC);
 }
 
 HAK_EXPORT void free(void *block)
 {
-    free_fast(block);
+    free_fast(block, KIND_MALLOC);
 }
 
 HAK_EXPORT void *calloc(size_t count, size_t bytes)
@@ -54,9 +54,9 @@ HAK_EXPORT void *memalign(size_t alignment, size_t bytes)
         return fail(EINVAL);
     }
     if (alignment <= TINY_STEP_BYTES) {
-        return malloc_tiny_fast(bytes);
+        return malloc_tiny_fast(bytes, KIND_MALLOC);
     }
-    return malloc_aligned((size_t)1 << (log2_floor(alignment - 1) + 1), bytes);
+    return malloc_aligned((size_t)1 << (log2_floor(alignment - 1) + 1), bytes, KIND_MALLOC);
 }
 
 HAK_EXPORT void *aligned_alloc(size_t alignment, size_t bytes)
@@ -71,7 +71,7 @@ HAK_EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
 
 HAK_EXPORT void *valloc(size_t bytes)
 {
-    return malloc_aligned(os_page_bytes(), bytes);
+    return malloc_aligned(os_page_bytes(), bytes, KIND_MALLOC);
 }
 
 HAK_EXPORT void *pvalloc(size_t bytes)
@@ -80,7 +80,7 @@ HAK_EXPORT void *pvalloc(size_t bytes)
     if (bytes > PTRDIFF_MAX - page_bytes) {
         return fail(ENOMEM);
     }
-    return malloc_aligned(page_bytes, align_up(max_size(bytes, 1), page_bytes));
+    return malloc_aligned(page_bytes, align_up(max_size(bytes, 1), page_bytes), KIND_MALLOC);
 }
 
 HAK_EXPORT size_t malloc_usable_size(void *block)
@@ -90,7 +90,7 @@ HAK_EXPORT size_t malloc_usable_size(void *block)
 
 HAK_EXPORT void cfree(void *block)
 {
-    free_fast(block);
+    free_fast(block, KIND_MALLOC);
 }
 
 HAK_EXPORT void free_sized(void *block, size_t bytes)

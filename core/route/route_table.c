@@ -39,7 +39,7 @@ static bool mask_has(const uint64_t *mask, class_id cls)
 }
 
 // Where several are on for a class: ULTRA before V7 before MID_V3.
-static enum backend_id backend_by_gates(class_id cls)
+static enum backend_id choose_backend(class_id cls)
 {
     if (cls >= TINY_CLASS_COUNT) {
         return BACKEND_POOL;
@@ -55,14 +55,14 @@ static enum backend_id backend_by_gates(class_id cls)
     if (gate_is_on(&gates.mid_v3) && mask_has(&gates.mid_v3_classes, cls)) {
         return BACKEND_MID_V3;
     }
-    return BACKEND_LEGACY;
+    return route_table.is_in_lanes[cls] ? BACKEND_MID_V3 : BACKEND_LEGACY;
 }
 
 void route_table_follow_gates(void)
 {
     bool is_changed = false;
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
-        enum backend_id backend = backend_by_gates((class_id)cls);
+        enum backend_id backend = choose_backend((class_id)cls);
         is_changed = is_changed || route_backend((class_id)cls) != backend;
         atomic_store_explicit(&route_table.backend[cls], (uint8_t)backend, memory_order_relaxed);
     }

@@ -34,6 +34,8 @@ struct route_table {
     uint8_t policy[CLASS_COUNT];  // enum route_policy
     // enum backend_id; not for classes whose policy is ROUTE_POOL_ONLY.  Relaxed: each stands for itself.
     _Atomic uint8_t backend[CLASS_COUNT];
+    // The learner moved the class to the lanes, where the gates leave it to LEGACY.  Under the lock of the settings.
+    bool is_in_lanes[TINY_CLASS_COUNT];
     // Goes up after backends have changed.  The release increment in route_table_follow_gates pairs
     // with the acquire load in route_version.
     _Atomic uint32_t version;

@@ -60,10 +60,20 @@ static size_t total_bytes_most(void)
                       : min_size(gates.total_bin_bytes, limit / LIMIT_SHARE);
 }
 
+static size_t heap_bytes_most(const struct heap *heap)
+{
+    return gates.heap_bin_bytes << heap->bin_scale;
+}
+
+static uint32_t limit_most(const struct heap *heap, class_id cls)
+{
+    return (uint32_t)bin_bounds.limit_most[cls] << heap->bin_scale;
+}
+
 // Promises the bins `bytes` more, if this heap's and the process's bounds allow it.
 static bool promise(struct heap *heap, size_t bytes)
 {
-    if (heap->bin_bytes + bytes > gates.heap_bin_bytes - collector_bytes_most()) {
+    if (heap->bin_bytes + bytes > heap_bytes_most(heap) - collector_bytes_most()) {
         return false;
     }
     budget_add(&budget.bin_bytes, bytes);
@@ -100,7 +110,7 @@ static size_t next_limit(const struct heap *heap, class_id cls)
     }
     size_t limit = heap->bins.limit[cls];
     size_t wanted = limit == 0 ? first_limit(cls) : 2 * limit;
-    return min_size(min_size(wanted, heap->limit_cap), bin_bounds.limit_most[cls]);
+    return min_size(min_size(wanted, heap->limit_cap), limit_most(heap, cls));
 }
 
 // Doubles the limit of a class as far as the bounds allow.  False: it stays as it is.
@@ -153,6 +163,10 @@ static struct block *next_checked(const struct heap *heap, class_id cls, struct 
 static HAK_COLD _Noreturn void die_of_short_list(const struct heap *heap, class_id cls,
                                                  const struct block *last)
 {
+    if (last == NULL) {
+        die("a list of free blocks lost them all: one was written after it was freed, or a signal "
+            "handler called malloc inside malloc");
+    }
     const struct block *block = heap->bins.head[cls];
     for (uint32_t i = bin_count(heap, cls); i != 0 && block != NULL; i--) {
         if (block == last) {
@@ -160,7 +174,7 @@ static HAK_COLD _Noreturn void die_of_short_list(const struct heap *heap, class_
         }
         block = link_decode(block->link, heap->link_key);
     }
-    if (last != NULL && backend_block_is_free(last)) {
+    if (backend_block_is_free(last)) {
         die_misuse("double free", last, size_class_bytes(cls));
     }
     die_damaged(last, size_class_bytes(cls));
@@ -169,7 +183,8 @@ static HAK_COLD _Noreturn void die_of_short_list(const struct heap *heap, class_
 // Gives a list back to the slabs.
 static void flush_list(struct heap *heap, class_id cls, struct block *block, uint32_t count)
 {
-    const struct block *last = NULL;
+    struct block *last = NULL;
+    bool is_cleared = harden_pads();  // a free block in a slab holds zeros
     while (count != 0) {
         void *blocks[FLUSH_COUNT];
         size_t taken = 0;
@@ -180,10 +195,13 @@ static void flush_list(struct heap *heap, class_id cls, struct block *block, uin
             last = block;
             blocks[taken++] = block;
             block = next_checked(heap, cls, block);
+            if (unlikely(is_cleared)) {
+                last->link = 0;
+            }
         }
-        lock_take(&heap->slabs.lock);
+        lock_take(heap->slabs.lock);
         backend_flush(&heap->slabs, blocks, taken);
-        lock_give(&heap->slabs.lock);
+        lock_give(heap->slabs.lock);
     }
 }
 
@@ -256,7 +274,7 @@ static void set_aside(struct heap *heap, class_id cls)
     struct block *block = heap->bins.head[cls];
     for (uint32_t i = 0; i < kept; i++) {
         last_kept = block;
-        block = next_checked(heap, cls, block);
+        block = block != NULL ? next_checked(heap, cls, block) : NULL;
         if (unlikely(block == NULL)) {
             die_of_short_list(heap, cls, last_kept);
         }
@@ -307,12 +325,12 @@ void bin_flush_collector(struct heap *heap)
     }
     atomic_store_explicit(&heap->collector.count, 0, memory_order_relaxed);
     heap->collector.bytes = 0;
-    lock_take(&heap->slabs.lock);
+    lock_take(heap->slabs.lock);
     backend_flush(&heap->slabs, blocks, count);
-    lock_give(&heap->slabs.lock);
+    lock_give(heap->slabs.lock);
 }
 
-void bin_overflow(struct heap *heap, class_id cls, void *block)
+static void overflow(struct heap *heap, class_id cls, void *block)
 {
     if (bin_is_collecting(heap, cls)) {
         bin_flush_collector(heap);
@@ -325,11 +343,18 @@ void bin_overflow(struct heap *heap, class_id cls, void *block)
     if (make_room(heap, cls)) {
         bin_push(heap, cls, block);
     } else {
-        lock_take(&heap->slabs.lock);
+        lock_take(heap->slabs.lock);
         backend_flush(&heap->slabs, &block, 1);
-        lock_give(&heap->slabs.lock);
+        lock_give(heap->slabs.lock);
         heap_purge_if_due(heap);
     }
+}
+
+void bin_overflow(struct heap *heap, class_id cls, void *block)
+{
+    uint64_t start = learner_time();
+    overflow(heap, cls, block);
+    learner_note(heap, start, false);
 }
 
 void bin_init(struct heap *heap)
@@ -351,6 +376,19 @@ void bin_empty(struct heap *heap, class_id cls)
     size_t bytes = promised_bytes(limit, cls);
     heap->bin_bytes -= bytes;
     budget_subtract(&budget.bin_bytes, bytes);
+}
+
+void bin_set_scale(struct heap *heap, unsigned scale)
+{
+    heap->bin_scale = (uint8_t)scale;
+    heap->limit_cap = (uint32_t)LIMIT_MOST << scale;
+    for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
+        if (heap->bins.limit[cls] > limit_most(heap, (class_id)cls)) {
+            bin_empty(heap, (class_id)cls);
+        }
+    }
+    while (heap->bin_bytes > heap_bytes_most(heap) && lower_cap(heap)) {
+    }
 }
 
 // A list is always whole, but its count may be behind it.
@@ -393,7 +431,8 @@ void bin_tick(struct heap *heap)
         }
         heap->reserves[cls].is_used = false;
     }
-    if (heap->bin_bytes < gates.heap_bin_bytes / 2) {
-        heap->limit_cap = (uint32_t)min_size(2 * (size_t)heap->limit_cap, LIMIT_MOST);
+    if (heap->bin_bytes < heap_bytes_most(heap) / 2) {
+        heap->limit_cap =
+            (uint32_t)min_size(2 * (size_t)heap->limit_cap, LIMIT_MOST << heap->bin_scale);
     }
 }

@@ -1,5 +1,5 @@
 // Bins: pushing and popping, and what happens when one is empty or full.
-// Layer: thread.  Needs: base, policy, harden, backend.
+// Layer: thread.  Needs: base, os, policy, harden, backend.
 // SPDX-License-Identifier: MIT
 //
 // All of it is for the heap's owner.
@@ -8,6 +8,8 @@
 
 #include "base/check.h"
 #include "base/compiler.h"
+#include "harden/harden_mode.h"
+#include "os/os_process.h"
 #include "thread/heap.h"
 
 static inline uint32_t bin_count(const struct heap *heap, size_t cls)
@@ -34,6 +36,37 @@ static HAK_HOT void *bin_pop(struct heap *heap, size_t cls)
         heap->bins.room[cls]++;
         compiler_barrier();
         heap->bins.head[cls] = next;
+    }
+    return block;
+}
+
+// The same in a hardened process, where a block's link must lead to another block of the heap.  The
+// caller clears it: after it has looked at the rest, as a wide load right behind a short store waits.
+static inline struct block *bin_pop_checked(struct heap *heap, size_t cls)
+{
+    struct block *block = heap->bins.head[cls];
+    if (likely(block != NULL)) {
+        struct block *next = link_decode(block->link, heap->link_key);
+        if (unlikely(next != NULL && page_map_lookup(next) != (heap->slabs.tag | cls))) {
+            die_damaged(block, size_class_bytes((class_id)cls));
+        }
+        heap->bins.room[cls]++;
+        compiler_barrier();
+        heap->bins.head[cls] = next;
+        compiler_barrier();
+    }
+    return block;
+}
+
+// For slow paths, which serve both fronts.
+static inline struct block *bin_pop_slow(struct heap *heap, size_t cls)
+{
+    if (likely(!harden_pads())) {
+        return bin_pop(heap, cls);
+    }
+    struct block *block = bin_pop_checked(heap, cls);
+    if (block != NULL) {
+        block->link = 0;
     }
     return block;
 }
@@ -102,6 +135,9 @@ void bin_empty(struct heap *heap, class_id cls);
 // Makes the counts of a heap right whose thread a fork stopped anywhere: in the child, before another
 // thread uses it.
 void bin_repair(struct heap *heap);
+
+// Lets the bins of the heap hold 2^scale times what the gates say; what they hold beyond that goes back.
+void bin_set_scale(struct heap *heap, unsigned scale);
 
 // Every so many calls, empties the bins that saw no miss and no overflow in the meantime.
 void bin_tick(struct heap *heap);

@@ -26,8 +26,9 @@ HAK_COLD void control_answer(void);
 // On slow paths, no lock held: two loads when nothing was asked.
 static inline void control_look(void)
 {
-    // Relaxed: a request is seen at this look or at the next; control_answer reads it again.
-    _Atomic uint32_t *request = atomic_load_explicit(&control.request, memory_order_relaxed);
+    // Acquire: pairs with the release in control_start, for what control_answer reads.  The request
+    // itself is relaxed: it is seen at this look or at the next, and read again there.
+    _Atomic uint32_t *request = atomic_load_explicit(&control.request, memory_order_acquire);
     if (unlikely(atomic_load_explicit(request, memory_order_relaxed) !=
                  atomic_load_explicit(&control.seen, memory_order_relaxed))) {
         control_answer();

@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "backend/backend_purge.h"
+#include "backend/glibc_heap.h"
 #include "backend/large.h"
 #include "os/os_memory.h"
 #include "os/os_process.h"
@@ -14,10 +15,12 @@
 #include "thread/heap_registry.h"
 #include "thread/lane.h"
 #include "thread/process.h"
+#include "thread/quarantine.h"
 #include "thread/remote_free.h"
 
-struct heap heap_before_start = {.match_tag = MATCH_NOTHING};
-struct heap heap_after_exit = {.match_tag = MATCH_NOTHING};
+static struct lock no_heaps_lock;
+struct heap heap_before_start = {.match_tag = MATCH_NOTHING, .slabs = {.lock = &no_heaps_lock}};
+struct heap heap_after_exit = {.match_tag = MATCH_NOTHING, .slabs = {.lock = &no_heaps_lock}};
 struct heap *heap_pool;
 struct heap *heap_exit;
 
@@ -58,10 +61,27 @@ struct heap *heap_attach(void)
     return heap;
 }
 
+void heap_draw_guard(struct heap *heap)
+{
+    uint64_t rate = gates.guard_rate;
+    if (rate == 0) {
+        return;
+    }
+    heap->guard_random = heap->guard_random * 6364136223846793005u + (heap->link_key | 1);
+    heap->guard_left = (uint32_t)(1 + (heap->guard_random >> 33) % (2 * rate - 1));
+}
+
 void *heap_shared_take(struct heap *heap, class_id cls)
 {
     void *block = NULL;
     return backend_refill(BACKEND_POOL, &heap->slabs, cls, &block, 1) != 0 ? block : NULL;
+}
+
+void heap_give_unknown(void *pointer)
+{
+    if (!glibc_heap_give(pointer)) {
+        backend_die_unknown(pointer);
+    }
 }
 
 // The owner may change until its lock is held, so the entry is read again under it.
@@ -74,12 +94,12 @@ void heap_give_locked(void *block)
         if (owner == NULL || cls == 0 || cls >= CLASS_COUNT) {
             backend_die_unknown(block);
         }
-        lock_take(&owner->slabs.lock);
+        lock_take(owner->slabs.lock);
         bool is_owner = page_map_lookup(block) == entry;
         if (is_owner) {
             backend_flush(&owner->slabs, &block, 1);
         }
-        lock_give(&owner->slabs.lock);
+        lock_give(owner->slabs.lock);
         if (is_owner) {
             heap_purge_if_due(owner);
             return;
@@ -95,14 +115,14 @@ struct heap *heap_create_shared(void)
 void heap_destroy_shared(struct heap *heap)
 {
     large_give_all(&heap->owned_large);
-    lock_take(&heap->slabs.lock);
+    lock_take(heap->slabs.lock);
     while (heap->slabs.is_purging) {
-        lock_give(&heap->slabs.lock);
+        lock_give(heap->slabs.lock);
         os_thread_yield();
-        lock_take(&heap->slabs.lock);
+        lock_take(heap->slabs.lock);
     }
     slab_release_all(&heap->slabs);
-    lock_give(&heap->slabs.lock);
+    lock_give(heap->slabs.lock);
     heap_purge_if_due(heap);
     heap_registry_give_shared(heap);
 }
@@ -112,6 +132,7 @@ void heap_flush(struct heap *heap)
     if (heap->kind != HEAP_THREAD) {
         return;
     }
+    quarantine_flush(heap);
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         if (heap->bins.limit[cls] != 0) {
             bin_empty(heap, (class_id)cls);

@@ -7,6 +7,7 @@
 #include "backend/slab.h"
 #include "harden/link.h"
 #include "thread/gated_front.h"
+#include "thread/learner.h"
 
 // The bins: a stock of free blocks for each class, last in, first out.
 //
@@ -79,6 +80,7 @@ enum heap_front {
     FRONT_UNSETTLED,  // the gates aren't read yet: the slow paths
     FRONT_FUSED,      // the hit paths
     FRONT_GATED,      // the gated front, called by the slow paths; see gated_front.h
+    FRONT_HARDENED,   // the checking front, called by the slow paths; see front/hardened.h
 };
 
 enum {
@@ -86,6 +88,7 @@ enum {
 };
 
 struct batch;
+struct quarantine;
 
 // A match tag that leaves no class, whatever entry it meets.
 #define MATCH_NOTHING ((page_entry)NO_TAG << ENTRY_CLASS_BITS | 255)
@@ -102,23 +105,29 @@ struct heap {
     struct collector collector;
 
     // Touched by the owner only.
-    size_t bin_bytes;    // promised to the bins by their limits
-    uint32_t limit_cap;  // of every bin: sinks while the promises exceed their bound
-    uint32_t tick;       // slow paths taken, to look for idle bins now and then
-    uint32_t owner_tag;  // never changes
+    size_t bin_bytes;     // promised to the bins by their limits
+    uint32_t limit_cap;   // of every bin: sinks while the promises exceed their bound
+    uint8_t bin_scale;    // the bins may hold 2^bin_scale times what the gates say
+    uint32_t tick;        // slow paths taken, to look for idle bins now and then
+    uint32_t owner_tag;   // never changes
+    uint32_t guard_left;  // misses until a block gets guards; 0: never
+    uint64_t guard_random;
     _Atomic(struct batch *) outboxes[OUTBOX_COUNT];  // relaxed: statistics look in
     struct batch *spare_batches;
     size_t spare_batch_count;
     _Atomic size_t outbox_bytes;
     _Atomic(struct stock *)
-        stocks;              // [TINY_CLASS_COUNT], made on the first use; statistics look in
-    uint32_t route_version;  // of the routes that the bins and stocks are right for
+        stocks;  // [TINY_CLASS_COUNT], made on the first use; statistics look in
+    struct quarantine *_Atomic quarantine;  // of a hardened process; statistics look in
+    uint32_t route_version;                 // of the routes that the bins and stocks are right for
     _Atomic size_t sent_count;
     struct gated_front gated;
+    struct learner learner;
 
-    // Written by others.  mailbox: pushed by any thread with release, emptied under the lock with
-    // an acquire exchange.  mailbox_bytes follows it loosely.  is_parked changes under the
-    // registry's lock; a poster that reads it late leaves its batch to the next one.
+    // Written by others.  mailbox: pushed by any thread, emptied under the lock by an exchange.
+    // mailbox_bytes follows it loosely.  is_parked changes under the registry's lock; a poster reads it
+    // after its push, and who parks the heap empties the mailbox after setting it: one of the two sees
+    // the other, so that no batch stays with a heap that nobody looks after (remote_free.pml).
     _Alignas(64) _Atomic(struct batch *) mailbox;
     _Atomic size_t mailbox_bytes;
     _Atomic bool is_parked;
@@ -147,10 +156,22 @@ static inline struct heap *heap_of_thread(void)
     return likely(heap->front != FRONT_UNSETTLED) ? heap : heap_attach();
 }
 
+// Draws after how many misses a block gets guards next, HAKMEM_GUARD_RATE on the average.
+void heap_draw_guard(struct heap *heap);
+
+// Called on a miss: does the block get guards?
+static inline bool heap_guard_is_due(struct heap *heap)
+{
+    return unlikely(heap->guard_left != 0) && --heap->guard_left == 0;
+}
+
 // Serves a class from a shared heap, or gives one block back to whatever heap owns it, under that
 // heap's lock.  The caller holds no lock.
 void *heap_shared_take(struct heap *heap, class_id cls);
 void heap_give_locked(void *block);
+
+// A pointer that lies in no block of ours: glibc's goes back to it, another is the end.
+HAK_COLD void heap_give_unknown(void *pointer);
 
 // Heaps of kind HEAP_SHARED that always exist.
 extern struct heap *heap_pool;  // of bands whose route is the pool

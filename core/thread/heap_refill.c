@@ -6,6 +6,7 @@
 #include "thread/control.h"
 #include "thread/heap_registry.h"
 #include "thread/lane.h"
+#include "thread/quarantine.h"
 #include "thread/remote_free.h"
 
 enum {
@@ -19,7 +20,7 @@ static void *take_returned(struct heap *heap, class_id cls)
         return NULL;
     }
     remote_free_empty_mailbox(heap, heap);
-    return bin_pop(heap, cls);
+    return bin_pop_slow(heap, cls);
 }
 
 // The routes have changed: classes that come from lanes keep no bins, and all others no stock of lane
@@ -36,19 +37,9 @@ static HAK_COLD void follow_routes(struct heap *heap)
     }
 }
 
-void *heap_refill(struct heap *heap, class_id cls)
+// From the slabs: the first block is the caller's, the others fill the bin.
+static void *take_fresh(struct heap *heap, class_id cls, enum backend_id backend)
 {
-    control_look();
-    if (unlikely(heap->route_version != route_version())) {
-        follow_routes(heap);
-    }
-    if (bin_take_reserve(heap, cls)) {
-        return bin_pop(heap, cls);
-    }
-    enum backend_id backend = route_backend(cls);
-    if (unlikely(backend == BACKEND_MID_V3)) {
-        return lane_take(heap, cls);
-    }
     void *blocks[REFILL_COUNT_MOST];
     size_t want = min_size(bin_refill_count(heap, cls), REFILL_COUNT_MOST);
     void *block = take_returned(heap, cls);
@@ -63,7 +54,31 @@ void *heap_refill(struct heap *heap, class_id cls)
     if (taken == 0) {
         return NULL;
     }
-    // The first block is the caller's.  All others have room: the bin is empty and want <= limit.
+    struct quarantine *quarantine = atomic_load_explicit(&heap->quarantine, memory_order_relaxed);
+    if (unlikely(quarantine != NULL)) {
+        quarantine_shuffle(quarantine, blocks, taken);
+    }
+    // All but the first have room: the bin is empty and want <= limit.
     (void)bin_push_many(heap, cls, blocks + 1, taken - 1);
     return blocks[0];
+}
+
+void *heap_refill(struct heap *heap, class_id cls)
+{
+    control_look();
+    if (unlikely(gates.learner)) {
+        learner_look(heap, cls);
+    }
+    if (unlikely(heap->route_version != route_version())) {
+        follow_routes(heap);
+    }
+    if (bin_take_reserve(heap, cls)) {
+        return bin_pop_slow(heap, cls);
+    }
+    uint64_t start = learner_time();
+    enum backend_id backend = route_backend(cls);
+    bool is_lane = backend == BACKEND_MID_V3;
+    void *block = unlikely(is_lane) ? lane_take(heap, cls) : take_fresh(heap, cls, backend);
+    learner_note(heap, start, is_lane);
+    return block;
 }

@@ -11,10 +11,19 @@
 #include "thread/bin.h"
 
 enum {
-    PAGE_SHIFT = 12,
+    PAGE_SHIFT = 9,
     HEAPS_PER_PAGE = 1 << PAGE_SHIFT,
     PAGE_COUNT = ENTRY_TAG_COUNT >> PAGE_SHIFT,
     STEAL_TRIES = 4,  // parked heaps looked at for one slab
+};
+
+// The heaps of neighbouring tags, and their locks: side by side, so that a fork writes to few pages (300
+// heaps' own made it three times as slow), but none in another's cache line.
+struct heap_page {
+    _Atomic(struct heap *) heaps[HEAPS_PER_PAGE];
+    struct {
+        _Alignas(64) struct lock lock;
+    } locks[HEAPS_PER_PAGE];
 };
 
 // Guarded by registry.lock, except pages and count: a page is published with release before the
@@ -22,22 +31,22 @@ enum {
 // acquire (heap_registry_lookup, heap_registry_count).
 static struct {
     struct lock lock;
-    _Atomic(_Atomic(struct heap *) *) pages[PAGE_COUNT];
+    _Atomic(struct heap_page *) pages[PAGE_COUNT];
     _Atomic uint32_t count;
     struct heap *parked;
     struct heap *unused_shared;
-    struct heap *spare_heaps;            // records of heaps that were not made in the end
-    _Atomic(struct heap *) *spare_page;  // likewise
+    struct heap *spare_heaps;      // records of heaps that were not made in the end
+    struct heap_page *spare_page;  // likewise
     _Atomic uint32_t parked_count;
     _Atomic(struct heap *) lanes[LANE_COUNT_MOST];  // each published with release
 } registry;
 
 struct heap *heap_registry_lookup(uint32_t owner_tag)
 {
-    _Atomic(struct heap *) *page =
+    struct heap_page *page =
         atomic_load_explicit(&registry.pages[owner_tag >> PAGE_SHIFT], memory_order_acquire);
     return page == NULL ? NULL
-                        : atomic_load_explicit(&page[owner_tag & (HEAPS_PER_PAGE - 1)],
+                        : atomic_load_explicit(&page->heaps[owner_tag & (HEAPS_PER_PAGE - 1)],
                                                memory_order_acquire);
 }
 
@@ -61,7 +70,7 @@ static uint64_t mix(uint64_t value)
 // What a heap needs, taken before the lock: the system may be asked for memory.
 struct heap_records {
     struct heap *heap;
-    _Atomic(struct heap *) *page;  // of the table, where the next tag needs one
+    struct heap_page *page;  // where the next tag needs one
 };
 
 static bool has_page(uint32_t owner_tag)
@@ -100,7 +109,7 @@ static struct heap_records take_records(void)
         records.heap = record_take(sizeof(struct heap));
     }
     if (needs_page && records.page == NULL) {
-        records.page = record_take(HEAPS_PER_PAGE * sizeof(struct heap *));
+        records.page = record_take(sizeof(struct heap_page));
     }
     return records;
 }
@@ -120,7 +129,7 @@ static void init_heap(struct heap *heap, uint32_t tag, enum heap_kind kind)
 static struct heap *make_heap(struct heap_records *records, enum heap_kind kind)
 {
     uint32_t tag = heap_registry_count() + 1;
-    _Atomic(_Atomic(struct heap *) *) *slot = &registry.pages[tag >> PAGE_SHIFT];
+    _Atomic(struct heap_page *) *slot = &registry.pages[tag >> PAGE_SHIFT];
     if (!has_page(tag) && records->page != NULL) {
         // Pairs with the acquire load in heap_registry_lookup.
         atomic_store_explicit(slot, records->page, memory_order_release);
@@ -132,9 +141,11 @@ static struct heap *make_heap(struct heap_records *records, enum heap_kind kind)
     }
     records->heap = NULL;
     init_heap(heap, tag, kind);
-    _Atomic(struct heap *) *page = atomic_load_explicit(slot, memory_order_relaxed);
+    struct heap_page *page = atomic_load_explicit(slot, memory_order_relaxed);
+    uint32_t index = tag & (HEAPS_PER_PAGE - 1);
+    heap->slabs.lock = &page->locks[index].lock;
     // Pairs with the acquire load in heap_registry_lookup.
-    atomic_store_explicit(&page[tag & (HEAPS_PER_PAGE - 1)], heap, memory_order_release);
+    atomic_store_explicit(&page->heaps[index], heap, memory_order_release);
     atomic_store_explicit(&registry.count, tag, memory_order_release);
     return heap;
 }
@@ -264,7 +275,7 @@ void heap_registry_lock_all(void)
 {
     lock_take(&registry.lock);
     for (uint32_t tag = 1; tag <= heap_registry_count(); tag++) {
-        lock_take(&heap_registry_lookup(tag)->slabs.lock);
+        lock_take(heap_registry_lookup(tag)->slabs.lock);
     }
     large_lock();
     page_heap_lock();
@@ -281,7 +292,7 @@ void heap_registry_unlock_all(void)
     page_heap_unlock();
     large_unlock();
     for (uint32_t tag = heap_registry_count(); tag >= 1; tag--) {
-        lock_give(&heap_registry_lookup(tag)->slabs.lock);
+        lock_give(heap_registry_lookup(tag)->slabs.lock);
     }
     lock_give(&registry.lock);
 }

@@ -9,6 +9,7 @@
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
 #include "thread/lane.h"
+#include "thread/quarantine.h"
 #include "thread/remote_free.h"
 
 #include <string.h>
@@ -50,13 +51,14 @@ static bool is_in_use(const struct heap *heap)
 
 static void add_heap(struct heap *heap, struct hak_stats *stats, struct class_figures *classes)
 {
-    lock_take(&heap->slabs.lock);
+    lock_take(heap->slabs.lock);
     size_t transit[CLASS_COUNT] = {0};
     size_t collected[CLASS_COUNT] = {0};
     size_t stocked[CLASS_COUNT] = {0};
     remote_free_count(heap, transit);
     count_collected(heap, collected);
     lane_count_stocks(heap, stocked);
+    quarantine_count(heap, stocked);  // as free as those
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
         add_class(heap, cls, collected[cls], &classes[cls]);
         classes[cls].transit_count += transit[cls];
@@ -65,7 +67,7 @@ static void add_heap(struct heap *heap, struct hak_stats *stats, struct class_fi
     stats->slab_free_bytes += heap->slabs.idle_bytes;
     stats->refill_count += heap->slabs.refill_count;
     stats->flush_count += heap->slabs.flush_count;
-    lock_give(&heap->slabs.lock);
+    lock_give(heap->slabs.lock);
     stats->heap_count += is_in_use(heap);
     stats->remote_count += atomic_load_explicit(&heap->sent_count, memory_order_relaxed);
 }
@@ -223,6 +225,9 @@ size_t heap_stats_json(char *buffer, size_t bytes)
     add_class_rows(&text, classes);
     if (gated_front_is_wanted()) {
         add_front(&text);
+    }
+    if (gates.learner) {
+        learner_add_json(&text);
     }
     text_add(&text, "}");
     return text.length;

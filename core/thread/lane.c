@@ -76,9 +76,9 @@ static size_t take_from_any(class_id cls, void **blocks, size_t want)
     for (unsigned i = 0; i < LANE_COUNT_MOST && taken == 0; i++) {
         struct heap *lane = heap_registry_find_lane(i);
         if (lane != NULL && !slab_is_out(&lane->slabs, cls)) {
-            lock_take(&lane->slabs.lock);
+            lock_take(lane->slabs.lock);
             taken = slab_refill(&lane->slabs, cls, blocks, want);
-            lock_give(&lane->slabs.lock);
+            lock_give(lane->slabs.lock);
         }
     }
     return taken;
@@ -92,8 +92,9 @@ void *lane_take(struct heap *heap, class_id cls)
         return block;
     }
     void *blocks[STOCK_COUNT];
-    size_t want = stocks != NULL ? stock_most(cls) : 1;
+    // First: libc's function may be interposed, and a malloc in there fills the stock.
     struct heap *lane = heap_registry_lane(os_cpu_index());
+    size_t want = stocks != NULL ? max_size(stock_most(cls) - stock_count(&stocks[cls]), 1) : 1;
     size_t taken =
         lane != NULL ? backend_refill(BACKEND_MID_V3, &lane->slabs, cls, blocks, want) : 0;
     if (unlikely(taken == 0)) {

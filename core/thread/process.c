@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "thread/process.h"
 
+#include "harden/harden_mode.h"
 #include "os/os_cgroup.h"
+#include "os/os_memory.h"
 #include "os/os_process.h"
 #include "policy/gates.h"
 #include "stats/budget.h"
@@ -9,6 +11,7 @@
 #include "thread/bin.h"
 #include "thread/control.h"
 #include "thread/heap_registry.h"
+#include "thread/quarantine.h"
 #include "thread/remote_free.h"
 
 #include <pthread.h>
@@ -78,6 +81,7 @@ static void settle(char *const *environment)
     if (is_first) {
         gates = read;
         init_routes();
+        harden_settle(gates.hardened);
         // Pairs with the acquire loads here and in process_settle.
         atomic_store_explicit(&process.is_settled, true, memory_order_release);
     }
@@ -100,6 +104,7 @@ static void thread_is_ending(void *value)
     // Destructors that run later, of this round or another, are served by heap_exit.
     thread_heap = &heap_after_exit;
     heap_flush(heap);
+    learner_forget(heap);
     batch_give_spare(heap);
     heap_registry_park(heap);
     // What was posted between the flush and the parking; later posters see that it is parked.
@@ -133,9 +138,15 @@ bool process_start(void)
     if (likely(atomic_load_explicit(&process.is_started, memory_order_acquire))) {
         return true;
     }
+    // What libc is asked later under locks: it may be interposed, and then allocate.
+    (void)os_page_bytes();
+    (void)os_random_seed();
     settle(os_environment());
     make_exit_key();
     lock_take(&process.lock);
+    if (harden.key == 0) {
+        harden_init(os_random_seed());
+    }
     if (!atomic_load_explicit(&process.is_settled, memory_order_relaxed)) {
         init_routes();
     }
@@ -156,11 +167,17 @@ void process_settle(struct heap *heap)
     // Pairs with the release store in settle.
     if (unlikely(!atomic_load_explicit(&process.is_settled, memory_order_acquire))) {
         settle(os_environment());
-        if (!atomic_load_explicit(&process.is_settled, memory_order_relaxed)) {
+        // Acquire again: without an environment settle has looked at nothing.
+        if (!atomic_load_explicit(&process.is_settled, memory_order_acquire)) {
             return;
         }
     }
-    if (gated_front_is_wanted()) {
+    heap_draw_guard(heap);
+    if (gates.hardened) {
+        quarantine_make(heap);
+        heap->front = FRONT_HARDENED;
+        heap->match_tag = MATCH_NOTHING;
+    } else if (gated_front_is_wanted()) {
         heap->front = FRONT_GATED;
         heap->match_tag = MATCH_NOTHING;
     } else {

@@ -51,9 +51,9 @@ static void drain_batch(struct heap *heap, struct heap *self, struct batch *batc
 // A lane has no thread that would look into a mailbox: the batch goes straight to its slabs.
 static void give_to_lane(struct heap *lane, struct heap *self, struct batch *batch)
 {
-    lock_take(&lane->slabs.lock);
+    lock_take(lane->slabs.lock);
     drain_batch(lane, NULL, batch);
-    lock_give(&lane->slabs.lock);
+    lock_give(lane->slabs.lock);
     batch->next = NULL;
     remote_free_forward(self, batch);  // blocks freed twice, if any
     heap_purge_if_due(lane);
@@ -71,14 +71,14 @@ static void drain_for(struct heap *owner, struct heap *self)
     bool is_urgent = atomic_load_explicit(&owner->is_parked, memory_order_relaxed) ||
                      atomic_load_explicit(&owner->mailbox_bytes, memory_order_relaxed) >
                          4 * (size_t)MAILBOX_BYTES_MOST;
-    if (!lock_try(&owner->slabs.lock)) {
+    if (!lock_try(owner->slabs.lock)) {
         if (!is_urgent) {
             return;
         }
-        lock_take(&owner->slabs.lock);
+        lock_take(owner->slabs.lock);
     }
     struct batch *strays = remote_free_drain(owner, self);
-    lock_give(&owner->slabs.lock);
+    lock_give(owner->slabs.lock);
     remote_free_forward(self, strays);
     heap_purge_if_due(owner);
 }
@@ -94,9 +94,11 @@ static void post(struct heap *self, struct batch *batch)
     struct batch *first = atomic_load_explicit(&owner->mailbox, memory_order_relaxed);
     do {
         batch->next = first;
-        // Release: pairs with the acquire exchange in remote_free_drain.
+        // Release for the batch: pairs with the exchange in remote_free_drain.  Acquire for is_parked
+        // below: whoever parks the heap empties its mailbox after saying so, and if that came before
+        // this push, the push reads what that exchange released.
     } while (!atomic_compare_exchange_weak_explicit(&owner->mailbox, &first, batch,
-                                                    memory_order_release, memory_order_relaxed));
+                                                    memory_order_acq_rel, memory_order_relaxed));
     size_t before = atomic_fetch_add_explicit(&owner->mailbox_bytes, bytes, memory_order_relaxed);
     size_t sent_count = atomic_load_explicit(&self->sent_count, memory_order_relaxed);
     atomic_store_explicit(&self->sent_count, sent_count + 1, memory_order_relaxed);
@@ -203,8 +205,8 @@ void remote_free_send(struct heap *self, void *block, page_entry entry)
 struct batch *remote_free_drain(struct heap *heap, struct heap *self)
 {
     struct batch *strays = NULL;
-    // Acquire: pairs with the release push in post.
-    struct batch *batch = atomic_exchange_explicit(&heap->mailbox, NULL, memory_order_acquire);
+    // Acquire for the batches and release for is_parked: pairs with the push in post.
+    struct batch *batch = atomic_exchange_explicit(&heap->mailbox, NULL, memory_order_acq_rel);
     size_t drained_bytes = 0;
     while (batch != NULL) {
         struct batch *next = batch->next;
@@ -239,7 +241,7 @@ void remote_free_count(struct heap *heap, size_t *counts)
             add_counts(batch, counts);
         }
     }
-    // Acquire: pairs with the release push in post.
+    // Acquire: pairs with the push in post.
     struct batch *batch = atomic_load_explicit(&heap->mailbox, memory_order_acquire);
     for (; batch != NULL; batch = batch->next) {
         add_counts(batch, counts);
@@ -260,8 +262,8 @@ void remote_free_forward(struct heap *self, struct batch *strays)
 
 void remote_free_empty_mailbox(struct heap *heap, struct heap *self)
 {
-    lock_take(&heap->slabs.lock);
+    lock_take(heap->slabs.lock);
     struct batch *strays = remote_free_drain(heap, self);
-    lock_give(&heap->slabs.lock);
+    lock_give(heap->slabs.lock);
     remote_free_forward(self, strays);
 }

@@ -53,6 +53,11 @@ refuse 2 "--measure n=x has no group; put the figure in parentheses, e.g. 'laten
     --b bin_bytes=1k --measure n=x -- true
 refuse 2 '--core 99999 is not a core that this process may run on.' --b bin_bytes=1k --core 99999 -- true
 refuse 2 '--core and --no-pin contradict each other. Give one of them.' --b bin_bytes=1k --core 0 --no-pin -- true
+refuse 2 '--plot= names no file.' --b bin_bytes=1k --plot= -- true
+refuse 2 'HAKMEM_DIRTY_LIMT is not a gate. Did you mean HAKMEM_DIRTY_LIMIT? `hakmem gates` lists them.' \
+    --b bin_bytes=1k --env HAKMEM_DIRTY_LIMT=off -- true
+refuse 2 '--promote compares B with the profile as it stands. Leave --a out.' \
+    --a bin_bytes=2k --b bin_bytes=1k --profile lean --promote -- true
 refuse 2 '--promote writes into a profile. Give --profile NAME.' --b bin_bytes=1k --promote -- true
 refuse 1 '--markdown=files/record.md is not in the source tree /usr; a record stays with its preset, in docs/analysis/.' \
     --b bin_bytes=1k --profile lean --promote --source /usr -- true
@@ -62,6 +67,18 @@ expect_status 2
 expect_line err 'hakmem: Nothing is promoted without a record. Give --markdown=docs/analysis/FILE.md.'
 try "$hakmem" ab --b bin_bytes=1k --colour -- true
 expect_status 2
+
+# A file that is no record is not overwritten unasked.
+echo precious >notes.md
+try "$hakmem" ab --b bin_bytes=1k --markdown=notes.md -- true
+expect_status 2
+expect_line err 'hakmem: notes.md is there already and is no record. Give --force to overwrite it, or --markdown=FILE.'
+expect_line notes.md precious
+for option in --force --no-pin; do
+    try "$hakmem" ab --b bin_bytes=1k --runs 2 $option --markdown=notes.md -- seq 3
+    expect_status 0
+    expect_match notes.md '^\*\*Status\.\*\* undecided'
+done
 
 # Programs that can't be measured.
 refuse 1 'nowhere was not found.' --b bin_bytes=1k -- nowhere
@@ -73,6 +90,14 @@ refuse 1 'seq printed no throughput such as 5.1 M ops/s. Measure its time (--mea
     --b bin_bytes=1k --measure throughput -- seq 3
 refuse 1 'seq printed no n. Measure its time (--measure time), or say what to look for (--measure NAME=regex). Its last words: 3' \
     --b bin_bytes=1k --measure 'n=count ([0-9]+)' -- seq 3
+for figure in 0 -1 nan; do
+    refuse 1 "sh printed $figure as its z; a figure must be finite and above 0 to be compared." \
+        --b bin_bytes=1k --measure 'z=z ([-0-9a-z]+)' -- sh -c "echo z $figure | cat"
+done
+# Settings that do nothing are pointed out before the runs.
+try "$hakmem" ab --a mid_v3_classes=3 --b mid_v3_classes=1 --runs 2 -- seq 3
+expect_status 0
+expect_line err 'hakmem: HAKMEM_MID_V3_CLASSES has no effect without HAKMEM_MID_V3_ENABLED=on.'
 # A number that is only read in part is no figure.
 for text in '1,234 ops/s' '12x ops/s'; do
     try "$hakmem" ab --b bin_bytes=1k --measure throughput -- sh -c "echo '$text' | cat"

@@ -138,10 +138,17 @@ expect_line $record '# 0042: HAKMEM_TINY_PROFILE=off against the defaults'
 for part in Question Machine Command 'Verdict: GO'; do
     expect_match $record "^\*\*$part\.\*\* "
 done
+expect_match $record '^\*\*Status\.\*\* proposed: B/A = 1\.[01][0-9]*, .* interval 1\..* to 1\..* (10 pairs)\.$'
 # shellcheck disable=SC2016
 expect_match $record '^\*\*Command\.\*\* `hakmem ab --b tiny_profile=off --measure '"'rate=rate: (\[0-9.\]+)'"
 ab --markdown -- ./faster
 expect_match out '^\*\*Verdict: GO\.\*\* '
+ab --markdown -- ./slower
+expect_match out '^\*\*Status\.\*\* rejected: B/A = 0\.9'
+ab --markdown --runs 2 -- ./faster
+expect_match out '^\*\*Status\.\*\* undecided: 2 rounds are too few for an interval'
+ab_gates --gate tiny_profile --gate bin_bytes=1k --markdown
+expect_match out '^\*\*Status\.\*\* proposed: of 4 settings [12] GO, '
 
 # A picture with every run.
 if command -v gnuplot >/dev/null; then
@@ -162,11 +169,17 @@ promote ./same
 expect_status 1
 expect_line err 'hakmem: Nothing was promoted: the verdict is NEUTRAL, not GO.'
 cmp -s before core/policy/profiles.def || fault "the presets were changed"
+expect_match docs/analysis/0043-lean.md '^\*\*Status\.\*\* neutral: '
 promote ./faster
 expect_status 0
 expect_match err '^hakmem: lean now has HAKMEM_TINY_PROFILE=off\. '
+expect_match docs/analysis/0043-lean.md '^\*\*Status\.\*\* adopted: B/A = .*, in the preset lean\.$'
 expect_line core/policy/profiles.def '// HAKMEM_TINY_PROFILE=off: docs/analysis/0043-lean.md'
 expect_match core/policy/profiles.def '^PROFILE("lean", "HAKMEM_.* HAKMEM_TINY_PROFILE=off",$'
+promote ./faster
+expect_status 1
+expect_match err '^hakmem: docs/analysis/0043-lean.md is the record of an earlier promotion in '
+expect_match docs/analysis/0043-lean.md '^\*\*Status\.\*\* adopted'
 diff before core/policy/profiles.def | grep -c '^[<>]' >changed
 expect_line changed 3
 [ "$(find core docs -type f | wc -l)" = 3 ] || fault "something else was left behind"

@@ -2,13 +2,14 @@
 # `hakmem compare`: allocators whose costs are known, what is refused, and the proof of what ran.
 # SPDX-License-Identifier: MIT
 #
-# usage: compare.sh HAKMEM GREEDY_ALLOCATOR WAVE_PROGRAM OTHER_LIBRARY STATIC_PROGRAM
+# usage: compare.sh HAKMEM GREEDY_ALLOCATOR WAVE_PROGRAM OTHER_LIBRARY STATIC_PROGRAM FIXED_PROGRAM
 # shellcheck source=tests/cli/cli_check.sh
 . "$(dirname "$0")/cli_check.sh"
 greedy=$2
 wave=$3
 other=$4
 static=$5
+fixed=$6
 
 # refuse STATUS SENTENCE OPTION...
 refuse() {
@@ -36,6 +37,7 @@ refuse 2 'mine=./nowhere.so cannot be read: No such file or directory.' --alloca
 refuse 2 "mine=$other is no allocator that can be preloaded: malloc does not come from it." \
     --allocators "mine=$other" -- true
 refuse 2 '--json and --markdown would both go to standard output. Give --markdown=FILE.' --json --markdown -- true
+refuse 2 '--markdown= names no file.' --markdown= -- true
 refuse 1 'nowhere was not found.' -- nowhere
 refuse 1 "$static runs without hakmem: it is linked statically, so there is no loader to preload anything." \
     --allocators system -- "$static"
@@ -62,11 +64,17 @@ expect_match err '^hakmem: jemalloc is not installed (Debian: apt-get install li
 try "$hakmem" compare --allocators system --rounds 2 -- \
     sh -c "LD_PRELOAD='$greedy':\${LD_PRELOAD##*:} seq 3; exit 0"
 expect_status 1
-expect_match err "^hakmem: A run of sh was meant for .* but a process of it took its malloc from $greedy\.\$"
+expect_match err "^hakmem: A run of sh was meant for .* but a process of it took its malloc from $greedy\. If it brings its own allocator, compare with that: --allocators own=$greedy,hakmem\.\$"
 try "$hakmem" compare --allocators system --rounds 2 -- env -u LD_PRELOAD seq 3
 expect_status 1
 expect_match err 'No process of env said at its end where its malloc is'
 
+# A program at a fixed address lends its own stub as malloc's address, and brings no allocator by that.
+for program in "$fixed" /usr/bin/python3; do
+    [ -x "$program" ] || continue
+    try "$hakmem" compare --allocators "system,greedy=$greedy,hakmem" --rounds 2 -- "$program" -c pass
+    expect_status 0
+done
 # Costs that are known: eight waves in one heap, or each in a new one.
 compare() {
     try "$hakmem" compare --allocators "system,greedy=$greedy" --rounds 6 --seed 1 "$@" -- "$wave" 8 8
@@ -112,8 +120,13 @@ compare --markdown=record.md
 for part in Question Machine Command; do
     expect_match record.md "^\*\*$part\.\*\* "
 done
+expect_match record.md '^\*\*Status\.\*\* measured: time over system: .*; peak memory over system: .*greedy [3-8]\.[0-9]*'
 expect_match record.md '^| greedy | [67][0-9.]* | .* \[[3-8].*\] | more |$'
 if command -v gnuplot >/dev/null; then
+    try sh -c "trap '' XFSZ; ulimit -f 8; exec '$hakmem' compare --allocators system --rounds 2 --plot part.svg -- true"
+    expect_status 1
+    expect_line err 'hakmem: part.svg cannot be written: the disk took only a part of it.'
+    [ -z "$(ls part.svg* 2>/dev/null)" ] || fault "a part of the picture was left"
     compare --plot bars.svg
     expect_match bars.svg '<svg'
     expect_match bars.svg '<text>greedy</text>'

@@ -21,6 +21,10 @@ for option in --profile=./my.profile --set=profile=./my.profile; do
     expect_line out "HAKMEM_PROFILE=$(pwd -P)/my.profile"
     expect_empty err
 done
+try env HAKMEM_PROFILE=./my.profile "$hakmem" run -- env
+expect_line out "HAKMEM_PROFILE=$(pwd -P)/my.profile"
+try "$hakmem" run --set learner=on --set tiny_static_route=1 --set verbose=on -- true
+expect_match err 'HAKMEM_LEARNER has no effect with HAKMEM_TINY_STATIC_ROUTE=1'
 
 # --set wins over the environment, the last one over those before it.
 try env HAKMEM_DIRTY_LIMIT=1MiB "$hakmem" run --set dirty_limit=2MiB --set Dirty_Limit=3MiB -- env

@@ -72,11 +72,25 @@ front_of() {
     HAKMEM_TINY_STATIC_ROUTE=fused HAKMEM_FREE_STATIC_ROUTE=fused)" = fused ] ||
     fault "all four gates didn't take the front back"
 
+# The learner tells what it decided, or that it decided nothing.
+expect_no_match summary 'learner'
+try "$hakmem" run --set learner=on --stats=summary -- "$leaking"
+expect_match summary '^  learner: nothing was worth a change$'
+try "$hakmem" run --set learner=on --set tiny_static_route=1 --stats=summary -- "$leaking"
+expect_match summary '^  learner: frozen by a static route$'
+
 # A file that the user named is kept, and older lines in it are not taken for new ones.
 echo '{"pid": 1, "live_bytes": 1}' >kept
 try env HAKMEM_STATS="$work/kept" "$hakmem" run --stats=summary -- "$leaking"
 expect_summary summary
 [ "$(wc -l <kept)" = 2 ] || fault "expected one more line in the file that HAKMEM_STATS names"
+
+# Whoever should read the summary is gone: the program's status stays, and no file.
+mkfifo ends
+sh -c 'exec 3<ends' &
+{ "$hakmem" run --stats -- sh -c 'sleep 0.5; exit 5' 2>ends; } || status=$?
+expect_status 5
+[ -z "$(ls temporary)" ] || fault "a file was left in TMPDIR"
 
 # A program that leaves without a word.
 for command in 'kill -KILL $$' 'kill -TERM $$'; do
@@ -91,6 +105,9 @@ rm -f started
 try "$hakmem" run --stats=no/such/folder -- touch started
 expect_status 1
 expect_match err '^hakmem: no/such/folder cannot be written: '
+[ ! -e started ] || fault "the program was started"
+try sh -c "trap '' XFSZ; ulimit -f 0; exec '$hakmem' run --stats -- touch started"
+expect_status 1
 [ ! -e started ] || fault "the program was started"
 try env TMPDIR=/nowhere "$hakmem" run --stats -- touch started
 expect_status 1

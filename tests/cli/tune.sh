@@ -23,7 +23,7 @@ refuse() {
 refuse 2 'There is nothing to run. Name a program after --, or give --workload mixed.'
 refuse 2 '--budget and --most are two bounds for one thing. Give one of them.' --budget 9 --most 9 -- true
 refuse 2 '--most none is not a number that it takes. Give 1 to 1000000.' --most none -- true
-refuse 2 '--most allows 40 runs, which is too few to try even 3 settings. Give more, or try one by `hakmem ab`.' \
+refuse 2 '--most allows 40 runs, which is too few to try even 3 settings. Give at least 72, or try one setting by `hakmem ab`.' \
     --most 40 -- true
 refuse 2 '--measure speed is not a measure. Give throughput, time, cpu, rss, faults, or NAME=regex with the figure in parentheses.' \
     --measure speed -- true
@@ -81,7 +81,11 @@ expect_match out '^1\.[01][0-9]* *[0-9]*  shown  *HAKMEM_TINY_PROFILE=full$'
 expect_match out '^0\.[78][0-9]* *4  dropped early  HAKMEM_TINY_PROFILE=off$'
 expect_line out 'chosen: HAKMEM_TINY_PROFILE=full'
 expect_match out '^In 10 fresh pairs, which took no part in the choice: ratio 1\.\(09\|10\)'
-expect_line out 'It helps, and is in hakmem.profile.'
+expect_line out 'It helps, and is in hakmem.profile. Use it:'
+expect_line out '  hakmem run --profile ./hakmem.profile -- PROGRAM'
+expect_match hakmem.profile ' Use: hakmem run --profile \./hakmem\.profile -- PROGRAM$'
+sed -n 's/^\([0-9.]*\) .* HAKMEM_.*/\1/p' out >ratios
+sort -rn ratios | cmp -s - ratios || fault "the ratios aren't in order"
 settings() {
     grep -v '^#\|^$' "${1:-hakmem.profile}"
 }
@@ -142,11 +146,12 @@ try "$hakmem" tune --measure 'rate=rate: ([0-9.]+)' --most 100 -- ./one
 expect_status 0
 expect_match err '^hakmem: [0-9]* of [0-9]* settings are tried: that is what fits\.$'
 [ "$(cat turn)" -le 100 ] || fault "it took $(cat turn) runs"
-expect_line out 'It helps, and is in hakmem.profile.'
+expect_line out 'It helps, and is in hakmem.profile. Use it:'
+expect_no_match out "dropped early  $(sed -n 's/^chosen: //p' out)\$"
 rm hakmem.profile
 try "$hakmem" tune --budget 1 -- sleep 0.1
 expect_status 2
-expect_match err '^hakmem: --budget allows [0-9]* runs, which is too few'
+expect_match err '^hakmem: --budget allows [0-9]* runs, which is too few .* Give at least [0-9]* seconds, or '
 
 # A program that a setting really helps: it frees more in a wave than is kept without being told.
 try "$hakmem" tune --measure faults --most 150 -- "$wave" 6 40

@@ -13,10 +13,19 @@ enum {
     SLACK_BYTES = 16 << 20,  // arenas grow in steps
 };
 
+// A huge page is resident whole for one touched byte: that is what HAKMEM_HUGE_PAGES trades.
+static void use_no_huge_pages(void)
+{
+    int (*set)(const char *gate, const char *value);
+    *(void **)&set = check_symbol("hak_ctl_set");
+    REQUIRE(set == NULL || set("HAKMEM_HUGE_PAGES", "off") == 0);
+}
+
 int main(void)
 {
     void *blocks[BLOCK_COUNT];
     (void)alarm(20);
+    use_no_huge_pages();
     free(malloc(hidden(100)));
     size_t rss_before = process_rss_bytes();
     size_t vsz_before = process_vsz_bytes();

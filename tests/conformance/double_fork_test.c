@@ -1,5 +1,6 @@
 // The ways of a daemon: a threaded process forks one that has threads and forks again, and a
-// vforked child execs.  Nobody hangs, and blocks keep their content in every process.
+// vforked child execs.  Nobody hangs, and blocks keep their content in every process.  The
+// argument is the number of rounds.
 // SPDX-License-Identifier: MIT
 #include "random_stream.h"
 #include "test_check.h"
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-    ROUND_COUNT = 80,
+    ROUND_COUNT = 80,  // when no other number is given
     THREAD_COUNT = 4,
     KEPT_COUNT = 500,
     STACK_BYTES = 64 << 10,
@@ -123,13 +124,14 @@ static void a_spawned_program_runs(void)
     EXPECT(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     pthread_t threads[THREAD_COUNT];
-    (void)alarm(100);
+    size_t round_count = argc > 1 ? strtoul(argv[1], NULL, 10) : ROUND_COUNT;
+    (void)alarm((unsigned)(100 + round_count / 4));
     keep_blocks();
     start_threads(threads);
-    for (size_t i = 0; i < ROUND_COUNT; i++) {
+    for (size_t i = 0; i < round_count; i++) {
         check_in_child("the child", be_the_child, 2 * CHILD_SECONDS);
         a_child_in_shared_memory_execs();
         a_spawned_program_runs();

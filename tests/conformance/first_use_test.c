@@ -1,5 +1,6 @@
 // Many threads whose first allocations meet: every block is aligned and no two overlap.  The program
-// starts itself anew for every round, so that each is a first use of the process too.
+// starts itself anew for every round, so that each is a first use of the process too.  Arguments: the number of
+// rounds; or "race", for one round in this process.
 // SPDX-License-Identifier: MIT
 #include "shadow_model.h"
 #include "test_check.h"
@@ -15,7 +16,7 @@
 
 enum {
     THREAD_COUNT = 16,
-    ROUND_COUNT = 200,
+    ROUND_COUNT = 200,  // when no other number is given
     BLOCK_COUNT = 20,
 };
 
@@ -70,17 +71,22 @@ static void run_race(void)
 
 int main(int argc, char **argv)
 {
-    (void)alarm(100);
-    if (argc > 1) {
+    size_t round_count = argc > 1 ? strtoul(argv[1], NULL, 10) : ROUND_COUNT;
+    (void)alarm((unsigned)(100 + round_count / 10));
+    if (argc > 1 && strcmp(argv[1], "race") == 0) {
         run_race();
         return check_result();
     }
-    for (size_t i = 0; i < ROUND_COUNT; i++) {
+    for (size_t i = 0; i < round_count; i++) {
         char word[] = "race";
-        char *const arguments[] = {argv[0], word, NULL};
+        char *const arguments[] = {argv[0], argv[0], word, NULL};
+        // An emulator takes the program as its first argument.
+        const char *emulator = getenv("HAK_TEST_EMULATOR");
+        const char *file = emulator != NULL ? emulator : "/proc/self/exe";
+        char *const *own = arguments + (emulator != NULL ? 0 : 1);
         int status = -1;
         pid_t pid = 0;
-        REQUIRE(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, arguments, environ) == 0);
+        REQUIRE(posix_spawnp(&pid, file, NULL, NULL, own, environ) == 0);
         REQUIRE(waitpid(pid, &status, 0) == pid);
         EXPECT(status == 0);
     }

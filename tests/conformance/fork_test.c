@@ -1,4 +1,5 @@
-// A process forked in the middle of other threads' mallocs can allocate and free at once.
+// A process forked in the middle of other threads' mallocs can allocate and free at once.  The argument is the
+// number of forks.
 // SPDX-License-Identifier: MIT
 #include "random_stream.h"
 #include "test_check.h"
@@ -11,7 +12,7 @@
 
 enum {
     THREAD_COUNT = 8,
-    FORK_COUNT = 300,
+    FORK_COUNT = 300,  // when no other number is given
     HELD_COUNT = 64,
     CHILD_SECONDS = 5,
     CHILD_BLOCK_COUNT = 200,
@@ -76,14 +77,15 @@ static void use_heap_in_child(void)
     (void)pthread_join(thread, NULL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     pthread_t threads[THREAD_COUNT];
-    (void)alarm(100);
+    size_t fork_count = argc > 1 ? strtoul(argv[1], NULL, 10) : FORK_COUNT;
+    (void)alarm((unsigned)(100 + fork_count / 20));
     for (size_t i = 0; i < THREAD_COUNT; i++) {
         REQUIRE(pthread_create(&threads[i], NULL, churn, (void *)(i + 1)) == 0);
     }
-    for (size_t i = 0; i < FORK_COUNT; i++) {
+    for (size_t i = 0; i < fork_count; i++) {
         check_in_child("a child forked under load", use_heap_in_child, CHILD_SECONDS);
     }
     atomic_store_explicit(&churn_state.stop, true, memory_order_relaxed);

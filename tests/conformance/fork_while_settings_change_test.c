@@ -1,5 +1,5 @@
 // A fork while other threads change a setting, set the limit's callback, or are refused memory: the
-// child can do the same at once.  On hakmem run with HAKMEM_LIMIT=32MiB.
+// child can do the same at once.  On hakmem there is a limit, whatever the environment says of it.
 // SPDX-License-Identifier: MIT
 #include "test_check.h"
 
@@ -17,11 +17,13 @@ enum {
     FORK_COUNT = 300,
     CHILD_SECONDS = 3,
     THRESHOLD_BYTES = 1 << 20,
+    LIMIT_BYTES = 32 << 20,
 };
 
 static struct {
     _Atomic bool stop;
-    void (*set_callback)(hak_limit_callback *callback, void *context);  // NULL: not hakmem
+    size_t (*set_limit)(size_t limit_bytes);                            // NULL: not hakmem
+    void (*set_callback)(hak_limit_callback *callback, void *context);  // likewise
     void (*deed)(void);
 } stage;
 
@@ -82,7 +84,12 @@ int main(void)
 {
     (void)alarm(90);
     *(void **)&stage.set_callback = check_symbol("hak_limit_set_callback");
+    *(void **)&stage.set_limit = check_symbol("hak_limit_set");
     REQUIRE((stage.set_callback != NULL) == check_has_hakmem());
+    REQUIRE((stage.set_limit != NULL) == check_has_hakmem());
+    if (stage.set_limit != NULL) {
+        (void)stage.set_limit(LIMIT_BYTES);
+    }
     fork_during("a child forked while a setting changes", change_a_setting);
     fork_during("a child forked while memory is refused", be_refused);
     if (stage.set_callback != NULL) {

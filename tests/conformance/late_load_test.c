@@ -38,6 +38,15 @@ static void *use_late_heap(void *unused)
     return unused;
 }
 
+// Its exit hook is the library's, and runs after the library was closed.
+static void *use_and_outlive(void *has_used)
+{
+    (void)use_late_heap(NULL);
+    (void)pthread_barrier_wait(has_used);
+    (void)pthread_barrier_wait(has_used);
+    return NULL;
+}
+
 // Loads plug-ins until the loader has no room left for one more.
 static void load_plugins(int count, char **paths)
 {
@@ -75,8 +84,15 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < THREAD_COUNT; i++) {
         (void)pthread_join(threads[i], NULL);
     }
-    // It is linked to stay: its threads' exit hooks may still run.
-    (void)dlclose(library);
+    // It is linked to stay.
+    pthread_t outliving;
+    pthread_barrier_t has_used;
+    REQUIRE(pthread_barrier_init(&has_used, NULL, 2) == 0);
+    REQUIRE(pthread_create(&outliving, NULL, use_and_outlive, &has_used) == 0);
+    (void)pthread_barrier_wait(&has_used);
+    EXPECT(dlclose(library) == 0);
+    (void)pthread_barrier_wait(&has_used);
+    (void)pthread_join(outliving, NULL);
     (void)use_late_heap(NULL);
     return check_result();
 }

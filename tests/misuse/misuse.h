@@ -36,4 +36,13 @@ static inline void misuse_free(void *block)
     free(hidden_ptr(block));
 }
 
+// Writes bytes at and behind block + offset, whatever the compiler thinks of it.
+static inline void misuse_write(void *block, ptrdiff_t offset, size_t count, unsigned char value)
+{
+    volatile unsigned char *start = (volatile unsigned char *)block + offset;
+    for (size_t i = 0; i < count; i++) {
+        start[i] = value;
+    }
+}
+
 #endif

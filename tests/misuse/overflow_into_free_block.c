@@ -11,11 +11,23 @@ enum {
 
 static unsigned char *blocks[BLOCK_COUNT];
 
+// From one block to the next: the least distance of any two.
+static size_t stride_bytes(void)
+{
+    size_t least = SIZE_MAX;
+    for (size_t i = 1; i < BLOCK_COUNT; i++) {
+        uintptr_t distance = (uintptr_t)blocks[i] - (uintptr_t)blocks[0];
+        distance = distance > SIZE_MAX / 2 ? ~distance + 1 : distance;
+        least = distance < least ? distance : least;
+    }
+    return least;
+}
+
 // A block whose right neighbour is a block too, or NULL.
 static unsigned char *find_left_neighbour(unsigned char *right)
 {
     for (size_t i = 0; i < BLOCK_COUNT; i++) {
-        if (blocks[i] + BLOCK_BYTES == right) {
+        if (blocks[i] + stride_bytes() == right) {
             return blocks[i];
         }
     }
@@ -38,7 +50,7 @@ int main(void)
         unsigned char *other = blocks[i] != left ? blocks[i] : blocks[FREED_COUNT];
         misuse_free(i == FREED_COUNT / 2 ? blocks[victim] : other);
     }
-    memset(left, 'x', BLOCK_BYTES + 8);
+    memset(left, 'x', stride_bytes() + 8);
     misuse_flush();
     return 0;
 }

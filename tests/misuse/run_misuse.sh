@@ -1,19 +1,29 @@
 #!/bin/sh
 # Runs a misuse program and compares its end with the first line of its source:
-#   // expect: abort "REGEX"
-# It must die of SIGABRT, and standard error must be one line that matches as a whole, where more may
-# follow the message only after a comma, a semicolon or a full stop.
+#   // expect: abort "REGEX"     in every process
+#   // hardened: abort "REGEX"   in one with HAKMEM_PROFILE=hardened; in others it may end as it likes
+#   // hardened: signal SEGV
+#   // guarded: ...              in one with HAKMEM_GUARD_RATE=1
+# Where it aborts, standard error must be one line that matches as a whole, where more may follow the
+# message only after a comma, a semicolon or a full stop.
 # SPDX-License-Identifier: MIT
 set -u
 source=${1:?usage: run_misuse.sh SOURCE PROGRAM [LIBRARY]}
 program=${2:?usage: run_misuse.sh SOURCE PROGRAM [LIBRARY]}
 library=${3:-}
 
-regex=$(sed -n '1s/^\/\/ expect: abort "\(.*\)"$/\1/p' "$source")
-if [ -z "$regex" ]; then
-    echo "$source: the first line is not '// expect: abort \"...\"'"
+kind=$(sed -n '1s/^\/\/ \([a-z]*\): .*/\1/p' "$source")
+regex=$(sed -n '1s/^\/\/ [a-z]*: abort "\(.*\)"$/\1/p' "$source")
+signal=$(sed -n '1s/^\/\/ [a-z]*: signal \([A-Z]*\)$/\1/p' "$source")
+case $kind:$regex$signal in
+expect:?*) ;;
+hardened:?*) [ "${HAKMEM_PROFILE:-}" = hardened ] || exit 77 ;;
+guarded:?*) [ "${HAKMEM_GUARD_RATE:-}" = 1 ] || exit 77 ;;
+*)
+    echo "$source: the first line is not '// expect: abort \"...\"' or another that is listed here"
     exit 2
-fi
+    ;;
+esac
 
 # No core file; every shell that Debian has as sh knows the option.
 # shellcheck disable=SC3045
@@ -25,6 +35,11 @@ env LD_PRELOAD="$library" "$program" >/dev/null 2>"$file" &
 wait $!
 status=$?
 said=$(cat "$file")
+if [ -n "$signal" ]; then
+    [ $status -gt 128 ] && [ "$(kill -l $status)" = "$signal" ] && exit 0
+    echo "the status is $status, not that of SIG$signal; it said: $said"
+    exit 1
+fi
 if [ $status != 134 ]; then
     echo "the status is $status, not 134 (SIGABRT); it said: $said"
     exit 1

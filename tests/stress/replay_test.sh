@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: MIT
 set -eu
 program=${1:?usage: replay_test.sh STRESS_PROGRAM}
-first=$("$program" --seed 4711 --ops 20000 --threads 1,4)
-second=$("$program" --seed 4711 --ops 20000 --threads 1,4)
-other=$("$program" --seed 4712 --ops 20000 --threads 1,4)
+first=$(${HAK_TEST_EMULATOR:-} "$program" --seed 4711 --ops 20000 --threads 1,4)
+second=$(${HAK_TEST_EMULATOR:-} "$program" --seed 4711 --ops 20000 --threads 1,4)
+other=$(${HAK_TEST_EMULATOR:-} "$program" --seed 4712 --ops 20000 --threads 1,4)
 printf '%s\n' "$first"
 if [ "$first" != "$second" ]; then
     printf 'the second run differs:\n%s\n' "$second"

@@ -39,6 +39,9 @@ void *stress_aligned(enum aligned_kind kind, size_t *align_bytes, size_t bytes)
     case ALIGNED_VALLOC:
     case ALIGNED_PVALLOC:
         *align_bytes = (size_t)sysconf(_SC_PAGESIZE);
+        if (kind == ALIGNED_PVALLOC) {
+            bytes = (bytes + *align_bytes - 1) / *align_bytes * *align_bytes;
+        }
         return hak_aligned_realloc(NULL, *align_bytes, bytes);
     default:
         return hak_posix_memalign(&block, *align_bytes, bytes) == 0 ? block : NULL;

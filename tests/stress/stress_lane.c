@@ -116,8 +116,12 @@ static struct shadow_block make_aligned(struct lane *lane, size_t bytes)
 {
     size_t align_bytes = draw_alignment(&lane->random);
     enum aligned_kind kind = (enum aligned_kind)random_below(&lane->random, ALIGNED_KIND_COUNT);
+    bytes += kind == ALIGNED_PVALLOC && bytes == 0;
     begin_op(lane, "aligned", bytes);
     void *address = stress_aligned(kind, &align_bytes, bytes);
+    if (kind == ALIGNED_PVALLOC) {  // whole pages are its size, which a sized free must name
+        bytes = (bytes + align_bytes - 1) / align_bytes * align_bytes;
+    }
     return describe(lane, address, bytes, align_bytes < 16 ? 16 : align_bytes);
 }
 

@@ -31,6 +31,16 @@ endif()
 
 find_package(Threads REQUIRED)
 
+# In a cross build the programs run under an emulator, which is slow: what watches over them waits longer.
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+  set(HAK_TESTS_PATIENCE 8)
+  target_compile_definitions(test_support PRIVATE HAK_TESTS_PATIENCE=${HAK_TESTS_PATIENCE})
+  target_sources(test_support PRIVATE ${CMAKE_CURRENT_LIST_DIR}/patient_alarm.c)
+  target_link_options(test_support INTERFACE "LINKER:--wrap=alarm")
+else()
+  set(HAK_TESTS_PATIENCE 1)
+endif()
+
 # hak_test_program(NAME SOURCE...): a program for a test, with the shared helpers.
 function(hak_test_program name)
   add_executable(${name} ${ARGN})
@@ -52,6 +62,11 @@ function(hak_add_test)
   endif()
   if(NOT test_TIMEOUT)
     set(test_TIMEOUT 120)
+  endif()
+  math(EXPR test_TIMEOUT "${test_TIMEOUT} * ${HAK_TESTS_PATIENCE}")
+  # Scripts start the programs through it.
+  if(CMAKE_CROSSCOMPILING_EMULATOR)
+    list(APPEND test_ENVIRONMENT "HAK_TEST_EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}")
   endif()
   if(test_PRELOAD)
     list(APPEND test_ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:hakmem_shared>"

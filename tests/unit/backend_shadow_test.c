@@ -18,6 +18,7 @@ enum {
 };
 
 static struct slab_owner owner;
+static struct lock owner_lock;
 
 static struct {
     struct random_stream random;
@@ -79,9 +80,9 @@ static void give(size_t count)
     }
     model.count -= count;
     if (count != 0) {
-        lock_take(&owner.lock);
+        lock_take(owner.lock);
         backend_flush(&owner, &model.blocks[model.count], count);
-        lock_give(&owner.lock);
+        lock_give(owner.lock);
     }
 }
 
@@ -135,7 +136,7 @@ static void play(size_t round)
 
 static void check_backend(enum backend_id backend)
 {
-    memset(&owner, 0, sizeof owner);
+    owner = (struct slab_owner){.lock = &owner_lock};
     owner.tag = page_entry_make(9, 0);
     model.backend = backend;
     for (size_t round = 0; round < ROUND_COUNT; round++) {
@@ -177,7 +178,7 @@ static void a_purge_can_be_forgotten_at_any_step(void **state)
     for (unsigned backend = 0; backend < BACKEND_COUNT; backend++) {
         const struct backend_purge *purge = backend_table[backend].purge;
         for (int steps = 1; purge != NULL && steps <= 3; steps++) {
-            memset(&owner, 0, sizeof owner);
+            owner = (struct slab_owner){.lock = &owner_lock};
             owner.tag = page_entry_make(9, 0);
             model.backend = (enum backend_id)backend;
             model.random.state = 5;

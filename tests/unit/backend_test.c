@@ -7,6 +7,7 @@
 #include "route/route_table.h"
 #include "thread/process.h"
 #include "unit_check.h"
+#include "unit_hardened.h"
 
 #include <string.h>
 
@@ -33,10 +34,10 @@ static void a_block_knows_the_backend_that_its_route_named(void **state)
 {
     (void)state;
     for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
-        void *block = malloc_slow(size_class_bytes((class_id)cls));
+        void *block = malloc_slow(size_class_bytes((class_id)cls), KIND_MALLOC);
         bool is_pool = cls >= TINY_CLASS_COUNT || route_of((class_id)cls) == ROUTE_POOL_ONLY;
         assert_int_equal(backend_of(block), is_pool ? BACKEND_POOL : route_backend((class_id)cls));
-        free_fast(block);
+        free_fast(block, KIND_MALLOC);
     }
 }
 
@@ -49,7 +50,8 @@ static void a_flush_goes_by_the_block(void **state)
         TAG = 77,
         EACH = 64,
     };
-    static struct slab_owner owner;
+    static struct lock owner_lock;
+    static struct slab_owner owner = {.lock = &owner_lock};
     void *blocks[2 * EACH];
     owner.tag = page_entry_make(TAG, 0);
     assert_true(slab_add(&owner, CLASS_512, BACKEND_POOL));
@@ -77,6 +79,7 @@ static void a_flush_goes_by_the_block(void **state)
 
 int main(void)
 {
+    skip_if_hardened();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_backend_says_what_it_trades),
         cmocka_unit_test(a_block_knows_the_backend_that_its_route_named),

@@ -5,6 +5,7 @@
 #include "bench_profile.h"
 #include "front/malloc_tiny_fast.h"
 #include "hakmem.h"
+#include "unit_hardened.h"
 #include "unit_worker.h"
 
 #include <errno.h>
@@ -307,6 +308,7 @@ static void the_statistics_tell_the_counters_of_the_gated_front(void **state)
 
 int main(int argc, char **argv)
 {
+    skip_if_hardened();
     (void)argc;
     if (bench_setenv_default("HAKMEM_ALLOC_GATE_SHAPE", "0")) {
         bench_start_again(argv);

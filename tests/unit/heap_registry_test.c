@@ -5,6 +5,7 @@
 #include "policy/gates.h"
 #include "route/route_table.h"
 #include "thread/bin.h"
+#include "unit_hardened.h"
 #include "unit_worker.h"
 
 #include <pthread.h>
@@ -220,6 +221,7 @@ static void a_thousand_threads_leave_a_handful_of_heaps(void **state)
 
 int main(void)
 {
+    skip_if_hardened();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tag_that_was_never_issued_has_no_heap),
         cmocka_unit_test(every_issued_tag_leads_to_its_heap),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "thread/heap_stats.h"
 
+#include "unit_hardened.h"
 #include "unit_worker.h"
 
 #include <stdio.h>
@@ -184,6 +185,7 @@ static void json_that_does_not_fit_is_cut_and_measured(void **state)
 
 int main(void)
 {
+    skip_if_hardened();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_live_is_counted_to_the_byte),
         cmocka_unit_test(what_another_thread_holds_is_counted_too),

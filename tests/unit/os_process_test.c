@@ -3,6 +3,7 @@
 #include "unit_check.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,34 @@ static void the_last_words_are_one_line(void **state)
                 "262144-byte block");
 }
 
+enum {
+    THREAD_COUNT = 4,
+    TRIAL_COUNT = 50,
+};
+
+static pthread_barrier_t all_here;
+
+static void die_with_the_others(void *argument)
+{
+    (void)pthread_barrier_wait(&all_here);
+    die(argument);
+}
+
+static void die_together(void *argument)
+{
+    run_in_threads(die_with_the_others, argument, 0, THREAD_COUNT);
+}
+
+static void threads_that_die_together_say_one_line(void **state)
+{
+    (void)state;
+    assert_int_equal(pthread_barrier_init(&all_here, NULL, THREAD_COUNT), 0);
+    for (int i = 0; i < TRIAL_COUNT; i++) {
+        assert_dies(die_together, "all is lost", "hakmem: all is lost");
+    }
+    (void)pthread_barrier_destroy(&all_here);
+}
+
 static void text_is_appended_and_read_back(void **state)
 {
     (void)state;
@@ -103,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_words_are_one_line),
+        cmocka_unit_test(threads_that_die_together_say_one_line),
         cmocka_unit_test(text_is_appended_and_read_back),
         cmocka_unit_test(a_file_that_cannot_be_opened_is_told),
         cmocka_unit_test(the_process_is_known),

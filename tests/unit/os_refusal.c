@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 // The names are the linker's: --wrap=os_map makes the callers of os_map call __wrap_os_map.
+void *__real_os_reserve(size_t bytes, size_t align_bytes);
 int __real_os_unmap(void *address, size_t bytes);
 void __real_os_discard(void *address, size_t bytes);
 int __real_os_purge(void *address, size_t bytes);
@@ -20,6 +21,7 @@ void __real_os_avoid_huge_pages(void *address, size_t bytes);
 size_t __wrap_os_page_bytes(void);
 size_t __wrap_os_huge_page_bytes(void);
 void *__wrap_os_map(size_t bytes, size_t align_bytes);
+void *__wrap_os_reserve(size_t bytes, size_t align_bytes);
 int __wrap_os_unmap(void *address, size_t bytes);
 void __wrap_os_discard(void *address, size_t bytes);
 int __wrap_os_purge(void *address, size_t bytes);
@@ -61,6 +63,11 @@ static bool refuses_map(size_t bytes)
         return false;
     }
     return os_refusal.is_map_refused;
+}
+
+void *__wrap_os_reserve(size_t bytes, size_t align_bytes)
+{
+    return os_refusal.is_map_refused ? NULL : __real_os_reserve(bytes, align_bytes);
 }
 
 size_t __wrap_os_page_bytes(void)

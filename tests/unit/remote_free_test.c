@@ -7,6 +7,7 @@
 #include "thread/batch.h"
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
+#include "unit_hardened.h"
 #include "unit_worker.h"
 
 enum {
@@ -296,6 +297,7 @@ static void blocks_on_the_way_are_counted_as_in_transit(void **state)
 
 int main(void)
 {
+    skip_if_hardened();
     const struct CMUnitTest tests[] = {
         REMOTE_TEST(a_block_of_another_heap_waits_in_the_outbox_until_the_flush),
         REMOTE_TEST(a_full_batch_is_posted_by_itself),

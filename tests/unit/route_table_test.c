@@ -3,11 +3,11 @@
 #include "route/route_table.h"
 
 #include "hakmem.h"
-#include "policy/gates.h"
 #include "region/page_map.h"
 #include "thread/bin.h"
 #include "thread/heap_registry.h"
 #include "unit_check.h"
+#include "unit_hardened.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -113,9 +113,8 @@ static size_t count_pool_blocks(class_id cls)
 static void only_a_class_that_may_falls_back_on_the_pool(void **state)
 {
     (void)state;
-    if (gates.dirty_limit == 0) {
-        skip();  // the spare blocks' pages are purged at once, and the limit forbids them then
-    }
+    // Else the spare blocks' pages may be purged at once, and the limit forbids them then.
+    assert_int_equal(hak_ctl_set("HAKMEM_DIRTY_LIMIT", "8MiB"), 0);
     hak_limit_set_callback(refuse, NULL);
     for (unsigned cls = 1; cls < TINY_CLASS_COUNT; cls += 9) {
         void *kept = heap_shared_take(heap_pool, (class_id)cls);
@@ -149,6 +148,7 @@ static void a_pool_class_keeps_nothing_at_hand(void **state)
 
 int main(void)
 {
+    skip_if_hardened();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(every_class_has_the_route_of_its_band, start_empty),
         cmocka_unit_test_setup(blocks_come_from_where_their_route_says, start_empty),

@@ -22,13 +22,14 @@ enum {
 };
 
 static struct slab_owner owner;
+static struct lock owner_lock;
 static void *blocks[CAPACITY_MOST];
 
 static int start_empty(void **state)
 {
     (void)state;
     os_refusal_end();
-    memset(&owner, 0, sizeof owner);
+    owner = (struct slab_owner){.lock = &owner_lock};
     owner.tag = page_entry_make(7, 0);
     return 0;
 }

@@ -17,6 +17,7 @@ enum {
 };
 
 static struct slab_owner owner;
+static struct lock owner_lock;
 
 static struct {
     struct random_stream random;
@@ -96,7 +97,7 @@ static void give_some(void)
 // Phases of growth and shrinking, with a purge here and there: what is live must never be purged.
 static void play(class_id cls)
 {
-    memset(&owner, 0, sizeof owner);
+    owner = (struct slab_owner){.lock = &owner_lock};
     owner.tag = page_entry_make(9, 0);
     model.cls = cls;
     model.count = 0;

@@ -16,15 +16,17 @@ enum {
 };
 
 static struct slab_owner owner;
+static struct lock owner_lock;
 static struct slab_owner other;
+static struct lock other_lock;
 static void *blocks[UNIT_BYTES / TINY_STEP_BYTES];
 
 static int start_empty(void **state)
 {
     (void)state;
     os_refusal_end();
-    memset(&owner, 0, sizeof owner);
-    memset(&other, 0, sizeof other);
+    owner = (struct slab_owner){.lock = &owner_lock};
+    other = (struct slab_owner){.lock = &other_lock};
     owner.tag = page_entry_make(TAG, 0);
     other.tag = page_entry_make(TAG + 1, 0);
     return 0;

@@ -18,6 +18,15 @@ enum {
     DEATH_SECONDS = 20,
 };
 
+int skip_program(const char *why)
+{
+    enum {
+        SKIPPED = 77
+    };
+    print_message("skipped: %s\n", why);
+    return SKIPPED;
+}
+
 // cmocka and sanitizers catch signals; the child is to die of them, without a core file.
 static void die_plainly(void)
 {
@@ -27,6 +36,15 @@ static void die_plainly(void)
     (void)signal(SIGSEGV, SIG_DFL);
     (void)signal(SIGBUS, SIG_DFL);
     (void)alarm(DEATH_SECONDS);
+}
+
+// An emulator adds a line of its own when the emulated program dies of a signal.
+static void drop_emulators_line(char *said)
+{
+    char *line = strstr(said, "qemu: uncaught target signal");
+    if (line != NULL) {
+        *line = '\0';
+    }
 }
 
 // Runs body in a child; what it wrote to standard error goes to said, its wait status is returned.
@@ -50,6 +68,7 @@ static int run_child(unit_body *body, void *argument, char said[SAID_BYTES])
         length += (size_t)got;
     }
     said[length] = '\0';
+    drop_emulators_line(said);
     (void)close(ends[0]);
     int status = 0;
     assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -109,6 +128,16 @@ void assert_faults(char *address)
         assert_true(WIFSIGNALED(status));
         assert_int_equal(WTERMSIG(status), SIGSEGV);
     }
+}
+
+bool is_emulated(void)
+{
+    char name[LINE_BYTES] = "";
+    FILE *comm = fopen("/proc/self/comm", "r");
+    assert_non_null(comm);
+    assert_non_null(fgets(name, sizeof name, comm));
+    (void)fclose(comm);
+    return strncmp(name, "qemu-", 5) == 0;
 }
 
 bool is_mapped(const void *address)

@@ -11,9 +11,8 @@
 
 #include <cmocka.h>
 
-enum {
-    UNIT_SKIPPED = 77
-};  // the exit status of a program that can't test anything under the gates in force
+// For main, where the gates in force leave nothing to test: says why; returns the exit status.
+int skip_program(const char *why);
 
 typedef void unit_body(void *argument);
 
@@ -29,6 +28,10 @@ void assert_dies_damaged(const void *block, size_t block_bytes, unit_body *body,
 
 // Reads or writes one byte in a forked child, which must die of SIGSEGV.
 void assert_faults(char *address);
+
+// Does an emulator of user mode (qemu) run this program?  It answers some system calls otherwise than
+// Linux; tests of those skip.
+bool is_emulated(void);
 
 // Is the page of `address` mapped?
 bool is_mapped(const void *address);

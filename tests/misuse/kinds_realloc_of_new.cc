@@ -1,0 +1,11 @@
+// hardened: abort "hakmem: free of 0x[0-9a-f]+, a 40-byte block, from operator new"
+// SPDX-License-Identifier: MIT
+#include <cstdlib>
+#include <new>
+
+int main()
+{
+    void *volatile block = ::operator new(40);
+    block = std::realloc(block, 400);
+    return 0;
+}
