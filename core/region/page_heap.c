@@ -569,21 +569,30 @@ static size_t unmapped_units_least(size_t missing_bytes)
     return missing_bytes != 0 ? NEEDED_UNITS : WORTHWHILE_UNITS;
 }
 
+// What the system refused to unmap is free again.  Its records may be gone, and count again.
+static void keep_mapped(uintptr_t base, size_t bytes)
+{
+    budget_add(&budget.mapped_bytes, bytes);
+    page_map_count_records(base, bytes);
+    os_avoid_huge_pages((void *)base, bytes);
+    lock_take(&page_heap.lock);
+    insert_arena_part(base, bytes);
+    lock_give(&page_heap.lock);
+}
+
 // From the system call on, the units may be part of a new arena.
 size_t page_heap_unmap_clean(size_t wanted_bytes)
 {
     size_t unmapped_bytes = 0;
-    struct span *span = NULL;
+    const struct span *span = NULL;
     while ((span = take_to_unmap(unmapped_units_least(
                 wanted_bytes - min_size(unmapped_bytes, wanted_bytes)))) != NULL) {
-        size_t bytes = span_end(span) - span->base;
+        uintptr_t base = span->base;
+        size_t bytes = span_end(span) - base;
         budget_subtract(&budget.mapped_bytes, bytes);
-        if (os_unmap((void *)span->base, bytes) != 0) {
-            budget_add(&budget.mapped_bytes, bytes);
-            os_avoid_huge_pages((void *)span->base, bytes);
-            lock_take(&page_heap.lock);
-            free_spans_insert(&page_heap.free, span, false);
-            lock_give(&page_heap.lock);
+        page_map_forget_records(base, bytes);
+        if (os_unmap((void *)base, bytes) != 0) {
+            keep_mapped(base, bytes);
             break;
         }
         unmapped_bytes += bytes;

@@ -2,6 +2,7 @@
 #include "region/page_map.h"
 
 #include "base/bits.h"
+#include "os/os_memory.h"
 #include "os/os_thread.h"
 #include "region/record_pool.h"
 #include "stats/budget.h"
@@ -119,6 +120,41 @@ bool page_map_commit_records(uintptr_t address, size_t bytes)
     budget_add(&budget.record_bytes, marked_count * CHUNK_RECORD_BYTES);
     budget_subtract(&budget.committed_bytes, (unmarked_count - marked_count) * CHUNK_RECORD_BYTES);
     return true;
+}
+
+void page_map_count_records(uintptr_t address, size_t bytes)
+{
+    size_t marked_bytes =
+        mark(align_down(address, CHUNK_BYTES), address + bytes) * CHUNK_RECORD_BYTES;
+    budget_commit_anyway(marked_bytes);
+    budget_add(&budget.record_bytes, marked_bytes);
+}
+
+static void unmark(uintptr_t start, uintptr_t end)
+{
+    size_t count = 0;
+    for (uintptr_t chunk = start; chunk < end; chunk += CHUNK_BYTES) {
+        _Atomic uint32_t *word = &page_map_chunk_bits(chunk)->counted[chunk_word(chunk)];
+        uint32_t bit = chunk_bit(chunk);
+        count += (atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed) & bit) != 0;
+    }
+    budget_subtract(&budget.record_bytes, count * CHUNK_RECORD_BYTES);
+    budget_uncommit(count * CHUNK_RECORD_BYTES);
+}
+
+// The records of as many chunks as fill whole pages.  What the entries take, a thirtieth of the whole, stays:
+// a page has those of many chunks.
+void page_map_forget_records(uintptr_t address, size_t bytes)
+{
+    size_t page_chunks = max_size(os_page_bytes() / (CHUNK_UNIT_COUNT * UNIT_RECORD_BYTES), 1);
+    uintptr_t start = align_up(address, page_chunks * CHUNK_BYTES);
+    uintptr_t end = align_down(address + bytes, page_chunks * CHUNK_BYTES);
+    if (start < end) {
+        size_t record_bytes = (end - start) / UNIT_BYTES * UNIT_RECORD_BYTES;
+        if (os_purge(page_map_record(start), record_bytes) == 0) {
+            unmark(start, end);
+        }
+    }
 }
 
 void page_map_lock(void)

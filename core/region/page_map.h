@@ -164,6 +164,13 @@ static inline bool page_map_is_huge(uintptr_t address)
 // the records of one.  False: the limit forbids it.  Any thread may call; the zones exist.
 bool page_map_commit_records(uintptr_t address, size_t bytes);
 
+// The same whatever the limit says: for memory that is mapped already.
+void page_map_count_records(uintptr_t address, size_t bytes);
+
+// Gives back the records of the chunks that lie in a range of one zone as a whole, which the caller is about
+// to unmap: they read as zero, and are counted again when the range is committed again.
+void page_map_forget_records(uintptr_t address, size_t bytes);
+
 // Sets the entries of `unit_count` units from `address` on; their zones exist.
 void page_map_set(uintptr_t address, size_t unit_count, page_entry entry);
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
+#include "base/bits.h"
 #include "os/os_memory.h"
 #include "os_refusal.h"
 #include "region/page_map.h"
 #include "region/record_pool.h"
 #include "stats/budget.h"
 #include "unit_check.h"
+
+#include <string.h>
 
 // The map never touches the addresses it speaks of, so the tests may choose any.
 enum {
@@ -190,6 +193,28 @@ static void zones_that_nobody_needed_serve_the_next_ranges(void **state)
     assert_int_equal(budget_read(&budget.mapped_bytes), mapped_bytes);
 }
 
+static void records_of_whole_chunks_are_forgotten_and_count_again(void **state)
+{
+    (void)state;
+    size_t chunks = max_size(os_page_bytes() / (CHUNK_UNIT_COUNT * UNIT_RECORD_BYTES), 1);
+    size_t run_bytes = chunks * CHUNK_BYTES;
+    uintptr_t start = fresh_zone() + run_bytes;
+    assert_true(page_map_extend(start, 3 * run_bytes));
+    size_t committed_bytes = budget_read(&budget.committed_bytes);
+    assert_true(page_map_commit_records(start, 3 * run_bytes));
+    size_t all_bytes = budget_read(&budget.committed_bytes) - committed_bytes;
+    memset(page_map_record(start), 7, UNIT_RECORD_BYTES);
+    memset(page_map_record(start + run_bytes), 7, UNIT_RECORD_BYTES);
+    // The first and the last run only in part.
+    page_map_forget_records(start + UNIT_BYTES, 3 * run_bytes - 2 * UNIT_BYTES);
+    assert_true(is_filled_with(page_map_record(start), 7, UNIT_RECORD_BYTES));
+    assert_true(is_filled_with(page_map_record(start + run_bytes), 0, UNIT_RECORD_BYTES));
+    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes + all_bytes / 3 * 2);
+    page_map_count_records(start, 3 * run_bytes);
+    page_map_count_records(start, 3 * run_bytes);
+    assert_int_equal(budget_read(&budget.committed_bytes), committed_bytes + all_bytes);
+}
+
 static uintptr_t shared_start;
 
 static void extend_and_set(void *argument)
@@ -230,6 +255,7 @@ int main(void)
         cmocka_unit_test(without_memory_the_map_does_not_grow_but_can_later),
         cmocka_unit_test(a_reserved_zone_serves_a_new_range),
         cmocka_unit_test(zones_that_nobody_needed_serve_the_next_ranges),
+        cmocka_unit_test(records_of_whole_chunks_are_forgotten_and_count_again),
         cmocka_unit_test(threads_that_extend_at_once_get_the_same_zone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
