@@ -189,35 +189,52 @@ static size_t committed_bytes(void)
     return stats.committed_bytes;
 }
 
+// What the limit's callback may free.  It runs in whatever thread meets the limit, hence the lock, which is
+// never held around a call of the allocator.
+static struct {
+    pthread_mutex_t lock;
+    size_t count;
+} limited = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void keep_one(void *block)
+{
+    (void)pthread_mutex_lock(&limited.lock);
+    use.many[limited.count++] = block;
+    (void)pthread_mutex_unlock(&limited.lock);
+}
+
 static bool free_one(size_t wanted_bytes, void *context)
 {
-    size_t *count = context;
+    void *block = NULL;
     (void)wanted_bytes;
-    if (*count == 0) {
-        return false;
+    (void)context;
+    (void)pthread_mutex_lock(&limited.lock);
+    if (limited.count != 0) {
+        limited.count--;
+        block = use.many[limited.count];
+        use.many[limited.count] = NULL;
     }
-    stress_free(use.many[--*count]);
-    use.many[*count] = NULL;
-    return true;
+    (void)pthread_mutex_unlock(&limited.lock);
+    stress_free(block);
+    return block != NULL;
 }
 
 // Here refusals are the limit's.
 static void use_a_limit(void)
 {
-    size_t count = 0;
     (void)hak_limit_set(committed_bytes() + LIMIT_ROOM_BYTES);
-    hak_limit_set_callback(free_one, &count);
+    hak_limit_set_callback(free_one, NULL);
     for (size_t i = 0; i < LIMIT_BLOCK_COUNT; i++) {
         errno = 0;
         void *block = stress_malloc(LIMIT_BLOCK_BYTES);
         EXPECT(block != NULL || errno == ENOMEM);
         if (block != NULL) {
-            use.many[count++] = block;
+            keep_one(block);
         }
     }
     hak_limit_set_callback(NULL, NULL);
     EXPECT(stress_malloc((size_t)1 << 30) == NULL && errno == ENOMEM);
-    while (free_one(0, &count)) {
+    while (free_one(0, NULL)) {
     }
     (void)hak_limit_set(0);
 }
