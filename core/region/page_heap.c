@@ -513,12 +513,14 @@ size_t page_heap_purge(size_t keep_bytes)
     return purged_bytes;
 }
 
-// Units that are unmapped leave their bitmaps to others: the next arena may lie elsewhere.  Under the lock.
-static void collect_bitmaps(const struct span *span)
+// Units that are unmapped are no neighbours any more, and leave their bitmaps to others: the next arena may
+// lie elsewhere.  Under the lock.
+static void forget_units(const struct span *span)
 {
     for (uintptr_t address = span->base; address < span_end(span); address += UNIT_BYTES) {
         struct span *unit = span_of_unit(address);
         uint64_t *bitmap = unit->bitmap_store;
+        unit->state = SPAN_NONE;
         if (bitmap != NULL) {
             *(uint64_t **)(void *)bitmap = page_heap.spare_bitmaps;
             page_heap.spare_bitmaps = bitmap;
@@ -549,9 +551,7 @@ static struct span *take_to_unmap(size_t least_units)
     }
     if (span != NULL) {
         free_spans_carve(&page_heap.free, span, span->unit_count);
-        span->state = SPAN_NONE;
-        span_of_unit(span_end(span) - UNIT_BYTES)->state = SPAN_NONE;
-        collect_bitmaps(span);
+        forget_units(span);
         // Somebody else's memory may be there next, which is not to be advised.
         arena_mark(&(struct arena){.base = span->base, .bytes = span_end(span) - span->base});
     }

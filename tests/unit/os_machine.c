@@ -3,6 +3,7 @@
 
 #include "base/bits.h"
 #include "os/os_memory.h"
+#include "region/page_map.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -26,6 +27,21 @@ static size_t setting(const char *name)
     return text != NULL ? strtoull(text, NULL, 10) : 0;
 }
 
+// The page map never joins spans over the border of a zone, and where in a zone the kernel begins is chance.
+// So that the same calls always do the same, it begins at the end of one.
+static void begin_at_a_border(void)
+{
+    uintptr_t zone_bytes = (uintptr_t)1 << ZONE_SHIFT;
+    void *probe =
+        mmap(NULL, zone_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (probe == MAP_FAILED) {
+        return;  // there is too little address space to choose
+    }
+    uintptr_t end = (uintptr_t)probe + zone_bytes;
+    // What lies behind the border stays taken.
+    (void)munmap(probe, zone_bytes - end % zone_bytes);
+}
+
 __attribute__((constructor)) static void read_settings(void)
 {
     size_t top_bits = setting("HAK_TEST_TOP_BITS");
@@ -33,6 +49,9 @@ __attribute__((constructor)) static void read_settings(void)
     machine.page_bytes = page_bytes != 0 ? page_bytes : (size_t)sysconf(_SC_PAGESIZE);
     machine.top = top_bits != 0 ? (uintptr_t)1 << top_bits : 0;
     machine.next_end = machine.top;
+    if (machine.top == 0) {
+        begin_at_a_border();
+    }
 }
 
 size_t machine_page_bytes(void)

@@ -6,7 +6,7 @@
 //                      system must be a multiple of it, else the program ends with a line
 // HAK_TEST_TOP_BITS    the address bits, at most 47: mappings lie right below 2^bits, and none may be longer
 //                      than an eighth of that space
-// Unset: this machine as it is.
+// Unset: this machine as it is, but mappings begin at the border of a zone of the page map.
 #ifndef TESTS_OS_MACHINE_H
 #define TESTS_OS_MACHINE_H
 

@@ -340,6 +340,33 @@ static void short_spans_are_unmapped_as_far_as_is_wanted(void **state)
     give_chain(taken);
 }
 
+// Each of its units once belonged to a longer span, which is gone.
+static void a_short_arena_amid_unmapped_units_goes_as_a_whole(void **state)
+{
+    (void)state;
+    enum {
+        UNITS = 8
+    };
+    struct span *taken = exhaust(1);
+    struct span *span = page_heap_take(3 * UNITS);
+    assert_non_null(span);
+    struct span *rest = exhaust(1);
+    char *middle = (char *)span->base + (uintptr_t)UNITS * UNIT_BYTES;
+    page_heap_give(span);
+    (void)page_heap_purge(0);
+    assert_int_equal(page_heap_unmap_clean(1), 3 * UNITS * UNIT_BYTES);
+    os_refusal.map_bytes_most = UNITS * UNIT_BYTES;
+    os_refusal.next_map = middle;
+    struct span *again = page_heap_take(UNITS);
+    assert_non_null(again);
+    assert_int_equal(again->base, (uintptr_t)middle);
+    page_heap_give(again);
+    (void)page_heap_purge(0);
+    assert_int_equal(page_heap_unmap_clean(0), UNITS * UNIT_BYTES);
+    give_chain(rest);
+    give_chain(taken);
+}
+
 // An arena begins 32 units before the border, so a span of 33 would lie over it, were the parts one.
 static void spans_of_two_zones_are_never_merged(void **state)
 {
@@ -396,6 +423,7 @@ int main(void)
         cmocka_unit_test_setup(of_an_arena_that_is_all_free_nothing_stays_but_its_bitmaps,
                                start_clean),
         cmocka_unit_test_setup(short_spans_are_unmapped_as_far_as_is_wanted, start_clean),
+        cmocka_unit_test_setup(a_short_arena_amid_unmapped_units_goes_as_a_whole, start_clean),
         cmocka_unit_test_setup(spans_of_two_zones_are_never_merged, start_clean),
         cmocka_unit_test_setup(where_a_border_cuts_the_arena_short_another_one_serves, start_clean),
     };
