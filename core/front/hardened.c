@@ -198,6 +198,14 @@ static struct hardened_block look_at_large(const void *pointer, enum block_kind 
         .asked_bytes = view.usable_bytes, .most_bytes = view.most_bytes, .is_large = true};
 }
 
+// Mappings of others may share a unit with the start of a large block.
+bool hardened_is_unknown(const void *pointer)
+{
+    page_entry entry = page_map_lookup(pointer);
+    unsigned cls = page_entry_class(entry);
+    return cls == 0 || (cls >= CLASS_COUNT && !large_is_live(entry, pointer));
+}
+
 struct hardened_block hardened_look(const void *pointer)
 {
     unsigned cls = page_entry_class(page_map_lookup(pointer));
@@ -219,11 +227,9 @@ struct hardened_block hardened_look(const void *pointer)
 size_t hardened_usable_bytes(const void *pointer)
 {
     unsigned cls = page_entry_class(page_map_lookup(pointer));
-    if (cls == LARGE_CLASS) {
-        return large_look(pointer).usable_bytes;
-    }
     if (cls == 0 || cls >= CLASS_COUNT) {
-        return unknown_usable_bytes(pointer);
+        return hardened_is_unknown(pointer) ? unknown_usable_bytes(pointer)
+                                            : large_look(pointer).usable_bytes;
     }
     size_t class_bytes = size_class_bytes((class_id)cls);
     uint64_t code =
@@ -272,11 +278,11 @@ static HAK_COLD void free_rest(void *pointer, unsigned cls, enum block_kind kind
         if (block_bytes != 0) {
             memset(pointer, 0, block_bytes);
         }
-    } else if (cls == LARGE_CLASS) {
+    } else if (large_is_live(page_map_lookup(pointer), pointer)) {
         (void)look_at_large(pointer, kind, given_bytes);
         large_clear(pointer);
     }
-    free_unchecked(pointer);
+    free_unchecked(pointer);  // dies of what is neither ours nor glibc's
 }
 
 // May a block of another heap wait?  Not one of a first-class heap, which may be destroyed meanwhile.

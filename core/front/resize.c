@@ -79,7 +79,7 @@ static void *resize_large_checked(void *block, const struct hardened_block *held
 
 static HAK_COLD void *resize_checked(void *block, size_t align_bytes, size_t bytes)
 {
-    if (unlikely(page_map_lookup(block) == 0)) {
+    if (unlikely(hardened_is_unknown(block))) {
         return move_block(block, unknown_usable_bytes(block), align_bytes, bytes);
     }
     struct hardened_block held = hardened_look(block);

@@ -18,15 +18,6 @@ static struct {
     void (*cfree)(void *block);
 } release;
 
-static bool is_hardened(void)
-{
-    int (*ctl_get)(const char *gate, char *value, size_t bytes) = NULL;
-    char value[8] = "";
-    *(void **)&ctl_get = check_symbol("hak_ctl_get");
-    return ctl_get != NULL && ctl_get("HAKMEM_HARDENED", value, sizeof value) == 0 &&
-           strcmp(value, "on") == 0;
-}
-
 static void the_right_size_is_taken(size_t bytes)
 {
     for (size_t align_bytes = 16; align_bytes <= 4096; align_bytes *= 4) {
@@ -80,7 +71,7 @@ int main(void)
         EXPECT(!check_has_hakmem());
         check_skip("no sized free in this libc");
     }
-    bool is_strict = is_hardened();
+    bool is_strict = check_gate_is("HAKMEM_HARDENED", "on");
     for (size_t i = 0; i < SIZE_COUNT; i++) {
         the_right_size_is_taken(sizes[i]);
         for (size_t j = 0; j < SIZE_COUNT && !is_strict; j++) {

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 
 void *check_symbol(const char *name)
 {
@@ -14,6 +15,15 @@ void *check_symbol(const char *name)
 bool check_has_hakmem(void)
 {
     return check_symbol("hak_version") != NULL;
+}
+
+bool check_gate_is(const char *gate, const char *value)
+{
+    int (*ctl_get)(const char *name, char *text, size_t bytes) = NULL;
+    char present[64] = "";
+    *(void **)&ctl_get = check_symbol("hak_ctl_get");
+    return ctl_get != NULL && ctl_get(gate, present, sizeof present) == 0 &&
+           strcmp(present, value) == 0;
 }
 
 // A preload that the loader drops says so in a warning only, and the test would then judge glibc.

@@ -50,6 +50,9 @@ void check_in_child(const char *name, void (*body)(void), unsigned seconds);
 // True when the allocator under test is hakmem: for what only hakmem promises.
 bool check_has_hakmem(void);
 
+// True when it is, and that is the gate's value.
+bool check_gate_is(const char *gate, const char *value);
+
 // The address of a function that may not exist in this process, or NULL.
 void *check_symbol(const char *name);
 
