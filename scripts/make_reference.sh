@@ -266,7 +266,7 @@ number or name. The words:
 | rejected | tried, and not taken |
 | research box | stays in the tree, off, while someone can still learn from it |
 | retired | was in the tree, and has left it |
-| measured | costs of allocators side by side, without a change in question |
+| measured | figures, without a change in question |
 
 ## Gates
 

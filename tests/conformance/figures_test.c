@@ -123,6 +123,20 @@ static size_t largest_number(const char *xml)
     return largest;
 }
 
+// The free blocks of a size fill what is told to be their total.
+static void sizes_add_up(const char *xml)
+{
+    for (const char *line = xml; (line = strstr(line, "<size ")) != NULL; line++) {
+        size_t from_bytes = 0;
+        size_t to_bytes = 0;
+        size_t total_bytes = 0;
+        size_t count = 0;
+        REQUIRE(sscanf(line, "<size from=\"%zu\" to=\"%zu\" total=\"%zu\" count=\"%zu\"",
+                       &from_bytes, &to_bytes, &total_bytes, &count) == 4);
+        EXPECT(from_bytes * count <= total_bytes && total_bytes <= to_bytes * count);
+    }
+}
+
 static void malloc_info_is_xml_with_figures(void)
 {
     char *text = NULL;
@@ -136,6 +150,7 @@ static void malloc_info_is_xml_with_figures(void)
     EXPECT(strncmp(text, "<malloc", 7) == 0 || strncmp(text, "<?xml", 5) == 0);
     EXPECT(is_well_formed(text));
     EXPECT(largest_number(text) >= LIVE_BYTES);
+    sizes_add_up(text);
     free(text);
     give_all_but_last();
     free(blocks[BLOCK_COUNT - 1]);

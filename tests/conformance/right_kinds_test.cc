@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <malloc.h>
 #include <map>
 #include <memory>
 #include <new>
@@ -51,6 +52,18 @@ void malloc_forms(std::size_t bytes)
     std::free(std::realloc(block, bytes + 1));
 }
 
+// Each delete gives back what its new took: 2000 of any would show.
+void nothing_is_lost()
+{
+    const std::size_t slack_bytes = 1 << 20;
+    std::size_t before = mallinfo2().uordblks;
+    for (int i = 0; i < 2000; i++) {
+        plain_forms(1000);
+        aligned_forms(1000);
+    }
+    EXPECT(mallinfo2().uordblks <= before + slack_bytes);
+}
+
 struct with_a_destructor {
     std::string text;
     ~with_a_destructor()
@@ -81,6 +94,7 @@ int main()
         aligned_forms(bytes);
         malloc_forms(bytes);
     }
+    nothing_is_lost();
     ordinary_code();
     return check_result();
 }

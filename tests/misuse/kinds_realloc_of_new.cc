@@ -6,6 +6,6 @@
 int main()
 {
     void *volatile block = ::operator new(40);
-    block = std::realloc(block, 400);
+    block = std::realloc(block, 39);  // where it is: no free of it follows that would tell
     return 0;
 }

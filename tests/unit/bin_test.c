@@ -163,6 +163,11 @@ static void after_a_flush_a_thread_keeps_nothing(void **state)
     hak_thread_flush();
     assert_int_equal(heap->slabs.taken_bytes, taken_bytes);
     assert_int_equal(bin_bytes_now(), 0);
+    // What a repair in a forked child would count.
+    for (unsigned cls = 1; cls < CLASS_COUNT; cls++) {
+        assert_null(heap->bins.head[cls]);
+        assert_null(heap->reserves[cls].chain);
+    }
 }
 
 // Counted by the statistics, so that no stock is overlooked.
@@ -194,6 +199,7 @@ static void the_bins_of_a_heap_share_its_bound(void **state)
     size_t stock_bytes = 0;
     for (unsigned cls = 1; cls < TINY_CLASS_COUNT; cls++) {
         stock_bytes += stock_of((class_id)cls) * size_class_bytes((class_id)cls);
+        assert_true(heap->bins.limit[cls] <= heap->limit_cap);
     }
     gates.heap_bin_bytes = saved;
     assert_true(stock_bytes <= 10000);
@@ -239,6 +245,22 @@ static void what_was_set_aside_comes_back_in_one(void **state)
     assert_false(bin_take_reserve(heap, CLASS_48));
 }
 
+static void what_is_only_freed_is_collected_until_the_next_miss(void **state)
+{
+    (void)state;
+    need_bins();
+    take_blocks(CLASS_48, BLOCK_COUNT);
+    for (size_t i = 0; i < BLOCK_COUNT && atomic_load(&heap->collector.count) == 0; i++) {
+        hak_free(blocks[i]);
+        blocks[i] = NULL;
+    }
+    assert_int_not_equal(atomic_load(&heap->collector.count), 0);
+    void *block = hak_malloc(2 * BLOCK_BYTES);
+    assert_int_equal(atomic_load(&heap->collector.count), 0);
+    hak_free(block);
+    give_blocks(BLOCK_COUNT);
+}
+
 static void emptying_gives_the_blocks_and_the_promise_back(void **state)
 {
     (void)state;
@@ -254,6 +276,28 @@ static void emptying_gives_the_blocks_and_the_promise_back(void **state)
     assert_int_equal(stock_of(CLASS_48), 0);
     assert_int_equal(budget_read(&budget.bin_bytes), 0);
     assert_int_equal(heap->slabs.taken_bytes, taken_bytes - stock_bytes);
+}
+
+// A fork may find a list whose limit, room and count have yet to be written.
+static void a_repair_counts_the_lists_anew(void **state)
+{
+    (void)state;
+    need_bins();
+    take_blocks(CLASS_48, 100);
+    give_blocks(100);
+    size_t stock_count = stock_of(CLASS_48);
+    uint32_t count = bin_count(heap, CLASS_48);
+    heap->bins.limit[CLASS_48] = count - 1;
+    heap->bins.room[CLASS_48] = count;
+    atomic_store(&heap->reserves[CLASS_48].count, 0);
+    bin_repair(heap);
+    assert_int_equal(heap->bins.limit[CLASS_48], count);
+    assert_int_equal(bin_count(heap, CLASS_48), count);
+    assert_int_equal(stock_of(CLASS_48), stock_count);
+    assert_int_equal(budget_read(&budget.bin_bytes), heap->bin_bytes);
+    assert_true(heap->bin_bytes >= stock_count * BLOCK_BYTES);
+    bin_empty(heap, CLASS_48);
+    assert_int_equal(budget_read(&budget.bin_bytes), 0);
 }
 
 static void an_idle_bin_is_emptied_after_a_while_and_a_busy_one_is_not(void **state)
@@ -298,7 +342,9 @@ int main(void)
         cmocka_unit_test_setup(a_thread_keeps_no_more_at_hand_than_its_gate_says, start_empty),
         cmocka_unit_test_setup(the_bins_of_a_heap_share_its_bound, start_empty),
         cmocka_unit_test_setup(the_bins_of_all_heaps_share_the_processs_bound, start_empty),
+        cmocka_unit_test_setup(what_is_only_freed_is_collected_until_the_next_miss, start_empty),
         cmocka_unit_test_setup(emptying_gives_the_blocks_and_the_promise_back, start_empty),
+        cmocka_unit_test_setup(a_repair_counts_the_lists_anew, start_empty),
         cmocka_unit_test_setup(an_idle_bin_is_emptied_after_a_while_and_a_busy_one_is_not,
                                start_empty),
         cmocka_unit_test_setup(a_class_without_a_stock_keeps_nothing, start_empty),

@@ -144,6 +144,22 @@ static void every_fault_is_named(void **state)
     hak_heap_destroy(heap);
 }
 
+static void a_large_block_is_counted_while_it_changes(void **state)
+{
+    (void)state;
+    size_t mapped_bytes = 0;
+    // What the first round leaves behind serves the second.
+    for (int round = 0; round < 2; round++) {
+        mapped_bytes = stats_now().mapped_bytes;
+        void *block = hak_malloc(3 << 20);
+        size_t former_bytes = stats_now().mapped_bytes;
+        block = hak_realloc(block, 1 << 20);
+        assert_int_equal(stats_now().mapped_bytes, former_bytes - (2 << 20));
+        hak_free(hak_realloc(block, 5 << 20));
+    }
+    assert_int_equal(stats_now().mapped_bytes, mapped_bytes);
+}
+
 static void a_large_block_lies_between_guards(void **state)
 {
     (void)state;
@@ -178,6 +194,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_waits_is_free),
         cmocka_unit_test(a_first_class_heap_checks_too),
         cmocka_unit_test(every_fault_is_named),
+        cmocka_unit_test(a_large_block_is_counted_while_it_changes),
         cmocka_unit_test(a_large_block_lies_between_guards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,14 @@ static void give_blocks(void)
     hak_thread_flush();
 }
 
+// It comes first: threads that ended have parked their heaps.
+static void nothing_is_taken_where_no_heap_is_parked(void **state)
+{
+    (void)state;
+    assert_int_equal(heap_registry_parked_count(), 0);
+    assert_false(heap_registry_steal(heap_of_thread(), CLASS_48));
+}
+
 static void a_tag_that_was_never_issued_has_no_heap(void **state)
 {
     (void)state;
@@ -222,7 +230,13 @@ static void a_thousand_threads_leave_a_handful_of_heaps(void **state)
 int main(void)
 {
     skip_if_hardened();
+    // So that the key of the threads' ends isn't the first one, which is 0.
+    pthread_key_t first_key;
+    if (pthread_key_create(&first_key, NULL) != 0) {
+        return 1;
+    }
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_taken_where_no_heap_is_parked),
         cmocka_unit_test(a_tag_that_was_never_issued_has_no_heap),
         cmocka_unit_test(every_issued_tag_leads_to_its_heap),
         cmocka_unit_test(each_heap_codes_its_links_with_its_own_key),

@@ -131,6 +131,17 @@ static void a_purged_block_is_zero_again(void **state)
     large_give(again);
 }
 
+// A block with a mapping of its own needn't be: its pages go.
+static void a_block_of_the_page_heap_is_cleared_to_its_end(void **state)
+{
+    (void)state;
+    char *block = take(BYTES);
+    memset(block, 7, BYTES);
+    large_clear(block);
+    assert_true(is_filled_with(block, 0, BYTES));
+    give(block);
+}
+
 static void a_long_block_has_a_mapping_that_goes_with_it(void **state)
 {
     (void)state;
@@ -347,6 +358,7 @@ int main(void)
         cmocka_unit_test_setup(a_block_is_aligned_as_asked, start_empty),
         cmocka_unit_test_setup(a_freed_block_serves_the_next_of_any_size, start_empty),
         cmocka_unit_test_setup(a_purged_block_is_zero_again, start_empty),
+        cmocka_unit_test_setup(a_block_of_the_page_heap_is_cleared_to_its_end, start_empty),
         cmocka_unit_test_setup(a_long_block_has_a_mapping_that_goes_with_it, start_empty),
         cmocka_unit_test_setup(a_refused_unmap_is_tried_again, start_empty),
         cmocka_unit_test_setup(what_could_not_even_be_purged_counts_until_it_is_gone, start_empty),

@@ -90,6 +90,13 @@ static void longer_bins_are_taken_back_where_they_save_less(void **state)
     assert_true(statistics_say("taken back"));
 }
 
+static void a_share_is_told_in_percent(void **state)
+{
+    (void)state;
+    try_from_to(100, 90);
+    assert_true(statistics_say("took 99.") || statistics_say("took 100.0") || is_emulated());
+}
+
 // How many epochs pass until the next trial begins.
 static unsigned epochs_until_a_trial(unsigned slow_percent)
 {
@@ -311,6 +318,7 @@ int main(void)
         cmocka_unit_test_setup(longer_bins_are_kept_where_they_save_a_quarter_of_the_time,
                                start_anew),
         cmocka_unit_test_setup(longer_bins_are_taken_back_where_they_save_less, start_anew),
+        cmocka_unit_test_setup(a_share_is_told_in_percent, start_anew),
         cmocka_unit_test_setup(what_came_to_nothing_is_tried_again_after_a_time_that_doubles,
                                start_anew),
         cmocka_unit_test_setup(another_phase_is_not_kept_waiting, start_anew),

@@ -313,6 +313,23 @@ static void each_free_tells_the_pages_that_it_emptied(void **state)
     }
 }
 
+// A page that was used again and emptied again counts twice until a purge has looked.
+static void a_purge_that_keeps_the_pages_counts_them_anew(void **state)
+{
+    (void)state;
+    struct slab *slab = add_full_slab(CLASS_64);
+    size_t expected_bytes = UNIT_BYTES - granule_bytes(slab);
+    backend_flush(&owner, blocks, CAPACITY - 1);
+    assert_int_equal(slab_refill(&owner, CLASS_64, blocks, CAPACITY - 1), CAPACITY - 1);
+    backend_flush(&owner, blocks, CAPACITY - 1);
+    assert_int_equal(backend_purge_down_to(&owner, UNIT_BYTES), 0);
+    assert_int_equal(owner.emptied_bytes, expected_bytes);
+    assert_int_equal(budget_read(&budget.emptied_bytes), expected_bytes);
+    assert_int_equal(backend_purge_down_to(&owner, expected_bytes), 0);
+    assert_int_equal(backend_purge_down_to(&owner, expected_bytes - 1), expected_bytes);
+    assert_int_equal(owner.emptied_bytes, 0);
+}
+
 static void a_purge_is_due_once_enough_pages_are_empty(void **state)
 {
     (void)state;
@@ -372,6 +389,7 @@ int main(void)
         PURGE_TEST(all_resident_blocks_can_be_had_under_a_full_limit_and_no_others),
         PURGE_TEST(a_purged_slab_that_becomes_empty_is_counted_whole),
         PURGE_TEST(each_free_tells_the_pages_that_it_emptied),
+        PURGE_TEST(a_purge_that_keeps_the_pages_counts_them_anew),
         PURGE_TEST(a_purge_is_due_once_enough_pages_are_empty),
         PURGE_TEST(a_purge_whose_thread_is_gone_is_undone),
     };
