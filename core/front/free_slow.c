@@ -27,7 +27,7 @@ static HAK_COLD void free_large(void *pointer, page_entry entry)
 }
 
 // Blocks of a class that is only being freed come through here by the thousand.  False: not one of
-// those, or no room.
+// those, or no room, or freed twice in a row.
 static inline bool collect_own(void *pointer)
 {
     struct heap *heap = thread_heap;
@@ -35,7 +35,7 @@ static inline bool collect_own(void *pointer)
                          ? page_map_entry((uintptr_t)pointer) ^ heap->match_tag
                          : CLASS_COUNT;
     return cls < CLASS_COUNT && bin_is_collecting(heap, cls) && heap->bins.room[cls] == 0 &&
-           bin_collect(heap, cls, pointer);
+           pointer != heap->bins.head[cls] && bin_collect(heap, cls, pointer);
 }
 
 __attribute__((noinline)) void free_unchecked(void *pointer)

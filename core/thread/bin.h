@@ -106,12 +106,17 @@ static inline bool bin_is_collecting(const struct heap *heap, size_t cls)
     return heap->reserves[cls].flush_count >= FLUSHES_BEFORE_COLLECTING;
 }
 
-// Collects a block.  False, and nothing done, when the collector hasn't room for it.
+// Collects a block; dies of one that is freed twice in a row.  False, and nothing done, when the collector
+// hasn't room for it.
 static inline bool bin_collect(struct heap *heap, size_t cls, void *block)
 {
     struct collector *collector = &heap->collector;
     uint32_t count = atomic_load_explicit(&collector->count, memory_order_relaxed);
     size_t bytes = collector->bytes + size_class_bytes((class_id)cls);
+    if (unlikely(count != 0 && atomic_load_explicit(&collector->blocks[count - 1],
+                                                    memory_order_relaxed) == block)) {
+        die_misuse("double free", block, size_class_bytes((class_id)cls));
+    }
     if (unlikely(count == COLLECTOR_COUNT || bytes > collector->bytes_most)) {
         return false;
     }

@@ -6,7 +6,7 @@
 int main(void)
 {
     void (*free_aligned_sized)(void *block, size_t align_bytes, size_t bytes) = NULL;
-    *(void **)&free_aligned_sized = check_symbol("free_aligned_sized");
+    *(void **)&free_aligned_sized = misuse_symbol("free_aligned_sized");
     free_aligned_sized(misuse_malloc(100), hidden((size_t)1 << 40), hidden(100));
     return 0;
 }

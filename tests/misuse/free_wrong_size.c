@@ -6,7 +6,7 @@
 int main(void)
 {
     void (*free_sized)(void *block, size_t bytes) = NULL;
-    *(void **)&free_sized = check_symbol("free_sized");
+    *(void **)&free_sized = misuse_symbol("free_sized");
     free_sized(misuse_malloc(30), hidden(40));
     return 0;
 }
