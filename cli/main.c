@@ -59,11 +59,10 @@ static void print_help(FILE *out)
     }
     (void)fputs("  help       show this, or with a command's name its own help\n\n"
                 "Examples:\n"
-                "  hakmem run -- sort -u words.txt\n"
                 "  hakmem run --profile lean --stats -- python3 job.py\n"
                 "  hakmem ab --a bin_bytes=64KiB --b bin_bytes=256KiB -- python3 job.py\n"
                 "  hakmem compare -- python3 job.py\n"
-                "  hakmem doctor -- /usr/bin/python3\n\n"
+                "\n"
                 "Exit status: 0 it ran, 1 hakmem failed, 2 wrong usage; under `run` the program's\n"
                 "own, or 126 and 127 when it could not be started.  See also: man hakmem.\n",
                 out);
