@@ -10,14 +10,21 @@ static=$3
 replayer=$4
 library=$5
 
+# expect_between WHAT COUNT LEAST MOST
+expect_between() {
+    if [ "$2" -lt "$3" ] || [ "$2" -gt "$4" ]; then
+        fault "$2 $1, expected $3 to $4"
+    fi
+}
+
 # What is not this test's program's own: the C library's few blocks for threads.
 expect_counts() {
     sed -n 's/.* \([0-9]*\) allocations and \([0-9]*\) frees in \([0-9]*\) threads*, \([0-9]*\) .*/\1 \2 \3 \4/p' err >counts
     read -r births frees threads handovers <counts || fault "no counts"
-    [ "$births" -ge "$1" ] && [ "$births" -le $(($1 + 50)) ] || fault "$births allocations, expected $1"
-    [ "$frees" -ge "$2" ] && [ "$frees" -le $(($2 + 50)) ] || fault "$frees frees, expected $2"
+    expect_between allocations "$births" "$1" $(($1 + 50))
+    expect_between frees "$frees" "$2" $(($2 + 50))
     [ "$threads" = "$3" ] || fault "$threads threads, expected $3"
-    [ "$handovers" -ge "$4" ] && [ "$handovers" -le $(($4 + 20)) ] || fault "$handovers handed over, expected $4"
+    expect_between "hand-overs" "$handovers" "$4" $(($4 + 20))
 }
 
 # 4000 and 400 reallocs and 10; the fifth thread frees the 4000.
@@ -68,7 +75,7 @@ expect_status 0
 try "$replayer" threads.plan --json
 expect_status 0
 operations=$(sed -n 's/.*"operations": \([0-9]*\),.*"threads": 6,.*/\1/p' out)
-[ "$operations" -ge 8410 ] && [ "$operations" -le 8510 ] || fault "$operations operations"
+expect_between operations "$operations" 8410 8510
 try env LD_PRELOAD="$library" "$replayer" threads.plan --times=20 --touch=first
 expect_status 0
 expect_match out ', allocator hakmem '
@@ -117,10 +124,12 @@ at=25
 while [ $at -lt "$bytes" ]; do
     head -c $at threads.trace >cut.trace
     try "$hakmem" replay cut.trace --plan cut.plan
-    { [ "$status" = 0 ] && "$replayer" cut.plan >/dev/null; } || {
+    if [ "$status" = 0 ]; then
+        "$replayer" cut.plan >/dev/null || fault "the plan of a cut trace doesn't run"
+    else
         expect_status 2
-        expect_match err '^hakmem: cut.trace \(is damaged at byte [0-9]*: .* Record it again\.\|cannot be read: .*\.\)$'
-    }
+        expect_match err '^hakmem: cut.trace is damaged at byte [0-9]*: .* Record it again\.$'
+    fi
     { head -c $at threads.trace; printf '\252'; tail -c +$((at + 2)) threads.trace; } >changed.trace
     try "$hakmem" replay changed.trace --plan changed.plan
     if ! cmp -s changed.trace threads.trace; then
