@@ -33,6 +33,37 @@ static double seconds_of(struct timeval time)
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
+// The process group of the run that is under way, or 0.
+static volatile sig_atomic_t run_group;
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+// Nothing that was being measured outlives the measurement.  What was caught is sent again at once: with its
+// default action it ends this process.
+static void end_with_run(int signal_number)
+{
+    if (run_group != 0) {
+        (void)kill(-(pid_t)run_group, SIGKILL);
+        (void)kill((pid_t)run_group, SIGKILL);  // its group may not be there yet
+    }
+    if (isatty(STDERR_FILENO)) {
+        (void)!write(STDERR_FILENO, "\r\033[K", 4);  // the line of progress
+    }
+    (void)raise(signal_number);
+}
+
+// A signal that this process was started to ignore stays ignored.
+static void catch_ending_signals(void)
+{
+    for (size_t i = 0; i < sizeof ending_signals / sizeof ending_signals[0]; i++) {
+        struct sigaction present;
+        struct sigaction action = {.sa_handler = end_with_run, .sa_flags = SA_RESETHAND};
+        if (sigaction(ending_signals[i], NULL, &present) == 0 && present.sa_handler == SIG_DFL) {
+            (void)sigaction(ending_signals[i], &action, NULL);
+        }
+    }
+}
+
 static void pin(int core)
 {
     cpu_set_t cores;
@@ -48,6 +79,7 @@ static _Noreturn void become_program(const struct experiment_launch *launch, int
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)setpgid(0, 0);
     (void)dup2(nothing, STDIN_FILENO);
     (void)dup2(launch->keeps_output ? output : nothing, STDOUT_FILENO);
     (void)dup2(output, STDERR_FILENO);
@@ -110,10 +142,12 @@ static bool start_and_wait(const struct experiment_launch *launch, int output,
     }
     (void)close(ends[1]);
     if (run->pid > 0) {
+        run_group = (sig_atomic_t)run->pid;
         if (read(ends[0], &run->start_error, sizeof run->start_error) <= 0) {
             run->start_error = 0;
         }
         wait_for_end(run, start_seconds);
+        run_group = 0;
         run->output = read_end(output);
     }
     (void)close(ends[0]);
@@ -124,6 +158,7 @@ bool experiment_run_start(const struct experiment_launch *launch, struct experim
 {
     memset(run, 0, sizeof *run);
     int output = memfd_create("output", MFD_CLOEXEC);
+    catch_ending_signals();
     bool has_run = output >= 0 && start_and_wait(launch, output, run);
     if (!has_run) {
         talk_say("%s could not be started: %s.", launch->words[0], strerror(errno));
