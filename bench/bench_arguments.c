@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool is_option(const char *name)
 {
@@ -61,6 +62,8 @@ static void refuse_value(const struct bench_program *program, const struct bench
     if (argument->kind == BENCH_CHOICE) {
         bench_print(stderr, "one of ");
         print_choices(stderr, argument);
+    } else if (argument->kind == BENCH_FILE) {
+        bench_print(stderr, "a file that can be read");
     } else {
         bench_print(stderr, "a whole number from %" PRIu64 " to %" PRIu64, argument->minimum,
                     argument->maximum);
@@ -114,11 +117,18 @@ static bool choice_read(struct bench_argument *argument, const char *text)
     return false;
 }
 
+static bool file_read(struct bench_argument *argument, const char *text)
+{
+    argument->text = text;
+    return access(text, R_OK) == 0;
+}
+
 static void value_read(const struct bench_program *program, struct bench_argument *argument,
                        const char *text)
 {
-    bool is_good =
-        argument->kind == BENCH_CHOICE ? choice_read(argument, text) : number_read(argument, text);
+    bool is_good = argument->kind == BENCH_CHOICE ? choice_read(argument, text)
+                   : argument->kind == BENCH_FILE ? file_read(argument, text)
+                                                  : number_read(argument, text);
     if (!is_good) {
         refuse_value(program, argument, text);
     }
@@ -213,6 +223,8 @@ void bench_arguments_describe(const struct bench_program *program, char *text, s
             bench_print(stream, "=%s", argument->choices[argument->value]);
         } else if (argument->kind == BENCH_NUMBER) {
             bench_print(stream, "=%" PRIu64, argument->value);
+        } else if (argument->kind == BENCH_FILE) {
+            bench_print(stream, "=%s", argument->text);
         }
         separator = " ";
     }

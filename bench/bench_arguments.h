@@ -11,6 +11,7 @@ enum bench_argument_kind {
     BENCH_NUMBER,  // a whole number, a unit of KiB, MiB or GiB allowed
     BENCH_CHOICE,  // one of the words in `choices`
     BENCH_FLAG,    // stands alone
+    BENCH_FILE,    // the name of a file, which must be there
 };
 
 // A name that starts with "--" is an option; the others are positional, in the order of the table.
@@ -23,6 +24,7 @@ struct bench_argument {
     uint64_t minimum;  // of a number
     uint64_t maximum;
     const char *const *choices;  // words, ended by NULL
+    const char *text;            // the name of a file
 };
 
 // Rows that several workloads have, with the default of each.

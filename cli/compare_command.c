@@ -3,6 +3,7 @@
 #include "ab_output.h"
 #include "command.h"
 #include "compare_report.h"
+#include "compare_run.h"
 #include "experiment_environment.h"
 #include "experiment_progress.h"
 #include "gnuplot.h"
@@ -72,7 +73,7 @@ static bool run_all(struct compare_report *report, const struct proofs *proofs)
 {
     struct experiment_progress progress = {.stage = "", .round_count = report->options->rounds};
     struct experiment experiment = {
-        .words = report->words,
+        .words = report->run_words,
         .measure = &report->measures[0],
         .proof = &proofs->heap,
         .witness = &proofs->witness,
@@ -148,7 +149,7 @@ static int run_experiment(struct compare_report *report, const struct proofs *pr
     if (status != EXIT_SUCCESS) {
         return status;
     }
-    if (!experiment_options_can_preload(report->words[0]) || !can_write_results(options) ||
+    if (!experiment_options_can_preload(report->run_words[0]) || !can_write_results(options) ||
         !read_version(report) || !make_sides(report, proofs)) {
         return EXIT_TOOL_FAILED;
     }
@@ -160,19 +161,13 @@ static int run_experiment(struct compare_report *report, const struct proofs *pr
     return write_results(report);
 }
 
-int compare_command(int argc, char **argv)
+int compare_run(const struct compare_options *options, char **words, char **run_words)
 {
-    struct compare_options options;
-    struct experiment_workload workload;
     struct proofs proofs;
-    struct compare_report report = {.options = &options};
+    struct compare_report report = {.options = options, .words = words, .run_words = run_words};
     char library[PATH_MAX];
     char sentence[LIBRARY_SENTENCE_BYTES];
-    compare_options_read(argc, argv, &options);
-    int status = experiment_options_find_core(&options.common, &report.core);
-    if (status == EXIT_SUCCESS) {
-        status = experiment_options_find_program(&options.common, &workload, &report.words);
-    }
+    int status = experiment_options_find_core(&options->common, &report.core);
     if (status != EXIT_SUCCESS) {
         return status;
     }
@@ -184,4 +179,14 @@ int compare_command(int argc, char **argv)
         return EXIT_TOOL_FAILED;
     }
     return run_experiment(&report, &proofs, library);
+}
+
+int compare_command(int argc, char **argv)
+{
+    struct compare_options options;
+    struct experiment_workload workload;
+    char **words = NULL;
+    compare_options_read(argc, argv, &options);
+    int status = experiment_options_find_program(&options.common, &workload, &words);
+    return status == EXIT_SUCCESS ? compare_run(&options, words, words) : status;
 }

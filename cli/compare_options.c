@@ -78,18 +78,34 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         options->overwrites = true;
         return 0;
     case OPTION_HELP:
-        experiment_options_help(help);
+        experiment_options_help(options->help);
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-void compare_options_read(int argc, char **argv, struct compare_options *options)
+static const struct argp_child option_children[] = {{&experiment_options_argp, 0, NULL, 0},
+                                                    {NULL, 0, NULL, 0}};
+
+const struct argp compare_options_argp = {
+    .options = option_table, .parser = parse_option, .children = option_children};
+
+void compare_options_start(struct compare_options *options, char **argv, const char *own_help)
 {
-    *options = (struct compare_options){.rounds = ROUNDS_USUAL};
+    *options = (struct compare_options){.help = own_help, .rounds = ROUNDS_USUAL};
     experiment_options_start(&options->common, argv);
-    experiment_options_parse(argc, argv, option_table, parse_option, options);
+}
+
+void compare_options_check(const struct compare_options *options)
+{
     experiment_options_check(&options->common);
     experiment_options_check_outputs(options->prints_json, options->prints_record);
     experiment_options_check_record(options->record_path, options->overwrites);
+}
+
+void compare_options_read(int argc, char **argv, struct compare_options *options)
+{
+    compare_options_start(options, argv, help);
+    experiment_options_run(&compare_options_argp, argc, argv, options);
+    compare_options_check(options);
 }

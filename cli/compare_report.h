@@ -37,8 +37,9 @@ struct compare_cell {
 
 struct compare_report {
     const struct compare_options *options;
-    char **words;  // the program
-    int core;      // RUN_CORE_ANY: not pinned
+    char **words;      // the program
+    char **run_words;  // what is started for it: mostly the same
+    int core;          // RUN_CORE_ANY: not pinned
     char version[64];
     char machine[AB_MACHINE_BYTES];
     struct compare_allocators allocators;

@@ -170,15 +170,22 @@ void experiment_options_check(const struct experiment_options *options)
     }
 }
 
+const struct argp experiment_options_argp = {.options = option_table, .parser = parse_option};
+
+void experiment_options_run(const struct argp *argp, int argc, char **argv, void *input)
+{
+    if (argp_parse(argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, input) != 0) {
+        exit(EXIT_WRONG_USAGE);
+    }
+}
+
 void experiment_options_parse(int argc, char **argv, const struct argp_option *own,
                               argp_parser_t parser, void *input)
 {
-    static const struct argp common = {.options = option_table, .parser = parse_option};
-    const struct argp_child children[] = {{&common, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+    const struct argp_child children[] = {{&experiment_options_argp, 0, NULL, 0},
+                                          {NULL, 0, NULL, 0}};
     const struct argp argp = {.options = own, .parser = parser, .children = children};
-    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, input) != 0) {
-        exit(EXIT_WRONG_USAGE);
-    }
+    experiment_options_run(&argp, argc, argv, input);
 }
 
 void experiment_options_help(const char *help)

@@ -37,8 +37,14 @@ struct experiment_options {
 // --workload, --env, --core, --no-pin, --progress, --seed and the program.
 void experiment_options_start(struct experiment_options *options, char **argv);
 
-// Reads a command line with the subcommand's own options and the common ones.  The parser, whose input is
-// `input`, hands the common ones a struct experiment_options as theirs at ARGP_KEY_INIT.
+// The common ones, for a subcommand's own to have as a child: its parser hands them a struct
+// experiment_options as their input at ARGP_KEY_INIT.
+extern const struct argp experiment_options_argp;
+
+// Reads a command line; `input` is that of the parser.
+void experiment_options_run(const struct argp *argp, int argc, char **argv, void *input);
+
+// Reads a command line with the subcommand's own options and the common ones.
 void experiment_options_parse(int argc, char **argv, const struct argp_option *own,
                               argp_parser_t parser, void *input);
 

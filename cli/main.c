@@ -21,6 +21,8 @@ static const struct subcommand subcommands[] = {
     {"run", "hakmem run", run_command, "run a program with hakmem as its allocator"},
     {"ab", "hakmem ab", ab_command, "tell whether a setting helps a program"},
     {"compare", "hakmem compare", compare_command, "tell what allocators cost a program"},
+    {"record", "hakmem record", record_command, "write a program's allocations into a file"},
+    {"replay", "hakmem replay", replay_command, "tell what allocators cost a recorded program"},
     {"tune", "hakmem tune", tune_command, "look for settings that help a program"},
     {"ctl", "hakmem ctl", ctl_command, "change a setting of a program that is running"},
     {"doctor", "hakmem doctor", doctor_command, "tell whether hakmem works here and for a program"},
@@ -57,11 +59,10 @@ static void print_help(FILE *out)
     }
     (void)fputs("  help       show this, or with a command's name its own help\n\n"
                 "Examples:\n"
-                "  hakmem run -- sort -u words.txt\n"
                 "  hakmem run --profile lean --stats -- python3 job.py\n"
                 "  hakmem ab --a bin_bytes=64KiB --b bin_bytes=256KiB -- python3 job.py\n"
                 "  hakmem compare -- python3 job.py\n"
-                "  hakmem doctor -- /usr/bin/python3\n\n"
+                "\n"
                 "Exit status: 0 it ran, 1 hakmem failed, 2 wrong usage; under `run` the program's\n"
                 "own, or 126 and 127 when it could not be started.  See also: man hakmem.\n",
                 out);
