@@ -21,6 +21,7 @@ static const struct subcommand subcommands[] = {
     {"run", "hakmem run", run_command, "run a program with hakmem as its allocator"},
     {"ab", "hakmem ab", ab_command, "tell whether a setting helps a program"},
     {"compare", "hakmem compare", compare_command, "tell what allocators cost a program"},
+    {"bench", "hakmem bench", bench_command, "run the workloads of the suite on allocators"},
     {"tune", "hakmem tune", tune_command, "look for settings that help a program"},
     {"ctl", "hakmem ctl", ctl_command, "change a setting of a program that is running"},
     {"doctor", "hakmem doctor", doctor_command, "tell whether hakmem works here and for a program"},
