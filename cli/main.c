@@ -61,7 +61,6 @@ static void print_help(FILE *out)
                 "  hakmem run -- sort -u words.txt\n"
                 "  hakmem run --profile lean --stats -- python3 job.py\n"
                 "  hakmem ab --a bin_bytes=64KiB --b bin_bytes=256KiB -- python3 job.py\n"
-                "  hakmem compare -- python3 job.py\n"
                 "  hakmem doctor -- /usr/bin/python3\n\n"
                 "Exit status: 0 it ran, 1 hakmem failed, 2 wrong usage; under `run` the program's\n"
                 "own, or 126 and 127 when it could not be started.  See also: man hakmem.\n",

@@ -92,6 +92,9 @@ static void write_data(FILE *out, const struct suite_chart *chart, size_t index)
     (void)fprintf(out, "$chart%zu << END\n", index);
     for (size_t i = 0; i < chart->row_count; i++) {
         const struct suite_row *row = &report->rows[chart->first_row + i];
+        if (!row->cells[chart->cost][report->ours].is_there) {
+            continue;
+        }
         (void)fprintf(out, "\"%s\" %zu", row->workload->name, row->workload->thread_count);
         for (size_t allocator = 0; allocator < report->allocators.count; allocator++) {
             if (row->cells[chart->cost][allocator].is_there) {
@@ -119,7 +122,7 @@ static void write_title(FILE *out, const struct suite_chart *chart)
     const char *name = first->workload->name;
     char title[TITLE_BYTES];
     if (!chart->is_curve) {
-        (void)snprintf(title, sizeof title, "%s: %s over the least of the row, below is better",
+        (void)snprintf(title, sizeof title, "%s: %s over the least of the row",
                        suite_name(first->workload->suite), suite_cost_words(chart->cost));
     } else {
         (void)snprintf(title, sizeof title, "%.*s: %s over threads", (int)series_length(name), name,
@@ -129,19 +132,20 @@ static void write_title(FILE *out, const struct suite_chart *chart)
     gnuplot_write_quoted(out, title);
 }
 
+static const char common[] = "set datafile missing '?'\nset grid y\nset bmargin 5\n"
+                             "set key outside right top vertical\n";
+static const char curve[] = "set logscale x 2\nset yrange [0:*]\nset xlabel 'threads'\n"
+                            "set xtics autofreq norotate\nset style data linespoints";
+static const char bars[] = "unset logscale x\nset yrange [0:* < 4]\nunset xlabel\n"
+                           "set xtics scale 0 rotate by 15 right\nset style data histogram\n"
+                           "set style histogram clustered gap 1\nset style fill solid 0.8 border";
+
 void suite_chart_write(FILE *out, const struct suite_chart *chart, size_t index)
 {
     const struct suite_report *report = chart->report;
     write_data(out, chart, index);
     write_title(out, chart);
-    (void)fprintf(out,
-                  "\nset datafile missing '?'\nset grid y\nset key outside right top vertical\n"
-                  "unset xlabel\n%s\n",
-                  chart->is_curve ? "set logscale x 2\nset yrange [0:*]\nset xtics autofreq rotate "
-                                    "by 0\nset style data linespoints\nset xlabel 'threads'"
-                                  : "unset logscale x\nset yrange [0:* < 4]\nset xtics scale 0 "
-                                    "rotate by -20\nset style data histogram\nset style histogram "
-                                    "clustered gap 1\nset style fill solid 0.8 border");
+    (void)fprintf(out, "\n%s\n%s\n", common, chart->is_curve ? curve : bars);
     for (size_t allocator = 0; allocator < report->allocators.count; allocator++) {
         (void)fprintf(out, "%s$chart%zu using %s%zu%s linecolor rgb '%s' title ",
                       allocator == 0 ? "plot " : ", ", index, chart->is_curve ? "2:" : "",

@@ -53,7 +53,7 @@ static const char help[] =
     "  --only LIST            rows of the suite by name, with commas\n"
     "  --mimalloc-bench DIR   where mimalloc-bench was built\n"
     "  --latency              time each malloc and free too, in further runs\n"
-    "  --core N, --no-pin     as for hakmem compare, for rows with one thread\n"
+    "  --core N, --no-pin     as for hakmem compare, of rows with one thread\n"
     "  --env NAME[=V]         hand on a variable that is not one every program needs\n"
     "  --progress, --seed N   progress off a terminal too; the order of the runs\n"
     "  --json, --html FILE    all figures; one page with pictures, by gnuplot\n"
@@ -61,8 +61,8 @@ static const char help[] =
     "  --markdown FILE        a record as in docs/analysis/; --force over any file\n"
     "  --notes FILE           lines `ROW: sentence` that the record puts to its rows\n"
     "\n"
-    "A ratio is hakmem's cost over a peer's: below 1 hakmem is better. The frontier is\n"
-    "the geometric mean over the rows of hakmem over the best peer of each row.\n"
+    "A ratio is hakmem's cost over a peer's: below 1 hakmem is better. The frontier\n"
+    "is the geometric mean over the rows of hakmem over the best peer of each row.\n"
     "See man hakmem.\n";
 
 static void choose_suite(struct suite_options *options, const char *text)

@@ -51,7 +51,7 @@ bench() {
 
 # What isn't there is left out, and so is a peer that fails; where it runs is where its files are.
 program cfrac "[ \"\$1\" = 17545186520507317056371138836327483792789528 ] && [ -x ./cfrac ]; sleep 0.01"
-program larson "case \$LD_PRELOAD in *greedy*) exit 3 ;; esac; echo 'relative time: 2.5s.'"
+program larson "case \$LD_PRELOAD in *greedy*) exit 3 ;; esac; exec env echo 'relative time: 2.5s.'"
 bench --rounds 6 --json out.json mimalloc-bench
 expect_status 0
 expect_line err 'hakmem: left out: espresso: ./espresso is not there.'
