@@ -65,7 +65,7 @@ if build_preset release; then
 fi
 # What takes a minute, what no build of the allocator changes, and the variants of another machine or another
 # setting ran once above.
-once='stress\.minute.*|unit\.abtest_simulation|unit\.fault_sweep|.*\.(pages_16k|pages_64k|below_39_bits|below_47_bits)'
+once='stress\.minute.*|unit\.abtest_simulation|unit\.fault_sweep.*|.*\.(pages_16k|pages_64k|below_39_bits|below_47_bits)'
 once="$once|stress\.(hot|full|pool|no_bins|no_dirty_pages|guarded|hardened\..*|api\.hardened\..*|old_processor)"
 for preset in hardened asan tsan; do
     if build_preset $preset; then

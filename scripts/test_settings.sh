@@ -16,7 +16,8 @@ default, one after another, or only under the settings named (half an hour for a
 
 A SETTING is a profile, a gate (each of its values is tried), or GATE=VALUE, several in one word.
 The settings come from the registry, so a new gate needs no line here.  Left out are the long tests,
-the minute of stress, the tests that set gates themselves and those that don't run on hakmem.  The
+the minute of stress, the tests that set gates themselves, those on simulated machines, whose plain twins
+run, and those that don't run on hakmem.  The
 exit status is 0 all tests passed, 1 a test failed or a setting did not reach the tests, 2 wrong usage.
 TEXT
 }
@@ -149,7 +150,7 @@ list_tests()
     ctest --test-dir "$build" -N -V -L '^(unit|conformance|stress)$' -LE '^long$' -R "$chosen_tests" |
         awk '/^[0-9]+: +HAKMEM_/ { sets_gates = 1 }
             /^ +Test +#[0-9]+: / {
-                if (!sets_gates && $NF !~ /\.glibc$|^unit\.abtest|^stress\.minute$/) {
+                if (!sets_gates && $NF !~ /\.glibc$|^unit\.abtest|^stress\.minute$|\.(pages|below)_[0-9]+(k|_bits)$/) {
                     print $NF
                 }
                 sets_gates = 0

@@ -49,6 +49,14 @@ static void count_down(void)
     atomic_fetch_sub_explicit(&fence.count, 1, memory_order_relaxed);
 }
 
+// Gives shut pages back.  The note on what the system refuses to unmap needs a page that can be written.
+static void give_back(char *base, size_t bytes)
+{
+    if (os_unmap(base, bytes) != 0 && os_unguard(base, os_page_bytes()) == 0) {
+        os_discard(base, bytes);
+    }
+}
+
 // Shut pages, with room for guards around `bytes`; the first byte after the first guard.
 static char *reserve(size_t bytes, size_t align_bytes)
 {
@@ -60,7 +68,7 @@ static char *reserve(size_t bytes, size_t align_bytes)
         return NULL;
     }
     if (lead_bytes != guard_bytes) {
-        (void)os_unmap(base, lead_bytes - guard_bytes);
+        give_back(base, lead_bytes - guard_bytes);
     }
     return base + lead_bytes;
 }
@@ -73,7 +81,7 @@ void *fence_map(size_t bytes, size_t align_bytes)
     }
     char *pages = reserve(bytes, align_bytes);
     if (pages != NULL && os_unguard(pages, bytes) != 0) {
-        (void)os_unmap(pages - guard_bytes, bytes + 2 * guard_bytes);
+        give_back(pages - guard_bytes, bytes + 2 * guard_bytes);
         pages = NULL;
     }
     if (pages == NULL) {
@@ -104,7 +112,7 @@ void fence_unmap(void *pages, size_t bytes)
         range = shut_push(range);
     }
     if (range.base != NULL) {
-        (void)os_unmap(range.base, range.bytes);
+        give_back(range.base, range.bytes);
     }
     count_down();
 }
@@ -115,7 +123,7 @@ size_t fence_unmap_shut(void)
     for (size_t i = 0; i < SHUT_COUNT; i++) {
         struct shut_range range = shut_push((struct shut_range){NULL, 0});
         if (range.base != NULL) {
-            (void)os_unmap(range.base, range.bytes);
+            give_back(range.base, range.bytes);
             bytes += range.bytes;
         }
     }
@@ -125,8 +133,8 @@ size_t fence_unmap_shut(void)
 void fence_drop(void *pages, size_t bytes)
 {
     size_t guard_bytes = os_page_bytes();
-    (void)os_unmap((char *)pages - guard_bytes, guard_bytes);
-    (void)os_unmap((char *)pages + bytes, guard_bytes);
+    give_back((char *)pages - guard_bytes, guard_bytes);
+    give_back((char *)pages + bytes, guard_bytes);
     count_down();
 }
 
@@ -137,7 +145,7 @@ static void *cut(char *pages, size_t old_bytes, size_t bytes)
     if (os_shut(pages + bytes, guard_bytes) != 0) {
         return NULL;
     }
-    (void)os_unmap(pages + bytes + guard_bytes, old_bytes - bytes);
+    give_back(pages + bytes + guard_bytes, old_bytes - bytes);
     budget_subtract(&budget.mapped_bytes, old_bytes - bytes);
     return pages;
 }
@@ -153,11 +161,11 @@ void *fence_resize(void *pages, size_t old_bytes, size_t bytes)
         return NULL;
     }
     if (os_move(pages, old_bytes, bytes, target) != 0) {
-        (void)os_unmap(target - guard_bytes, bytes + 2 * guard_bytes);
+        give_back(target - guard_bytes, bytes + 2 * guard_bytes);
         return NULL;
     }
-    (void)os_unmap((char *)pages - guard_bytes, guard_bytes);
-    (void)os_unmap((char *)pages + old_bytes, guard_bytes);
+    give_back((char *)pages - guard_bytes, guard_bytes);
+    give_back((char *)pages + old_bytes, guard_bytes);
     budget_add(&budget.mapped_bytes, bytes - old_bytes);
     return target;
 }
@@ -203,7 +211,7 @@ static bool reserve_slots(void)
     if (is_first) {
         budget_add(&budget.mapped_bytes, bytes);
     } else {
-        (void)os_unmap(region, bytes);
+        give_back(region, bytes);
     }
     return slots_now() != NULL;
 }

@@ -338,6 +338,7 @@ static void *resize_pages(void *pointer, size_t bytes)
     }
     void *resized = pages.start + lead_bytes;
     kind.block_bytes = pages.bytes - lead_bytes;
+    kind.slack_bytes = is_done ? 0 : kind.slack_bytes;
     kind.place = (uint8_t)pages.place;
     lock_take(&large.lock);
     make_live(resized, &kind);
@@ -357,6 +358,7 @@ static bool resize_span(struct large *record, size_t bytes)
     }
     large.live_bytes += bytes - record->kind.block_bytes;
     record->kind.block_bytes = bytes;
+    record->kind.slack_bytes = 0;
     return true;
 }
 
@@ -389,6 +391,7 @@ static void *grow_by_detaching(struct large *record, size_t bytes)
     page_heap_avoid_huge(&record->span);
     struct large_kind kind = record->kind;
     kind.block_bytes = bytes;
+    kind.slack_bytes = 0;
     kind.place = PLACE_MAPPING;
     lock_take(&large.lock);
     end_live(record);
@@ -430,7 +433,6 @@ void *large_resize(void *pointer, size_t bytes)
     bytes = max_size(align_up(bytes + lead_bytes, page_bytes), UNIT_BYTES) - lead_bytes;
     lock_take(&large.lock);
     struct large *record = live_record(pointer);
-    record->kind.slack_bytes = 0;
     enum large_place place = (enum large_place)record->kind.place;
     bool is_done = place == PLACE_SPAN && resize_span(record, bytes);
     lock_give(&large.lock);

@@ -90,7 +90,13 @@ static HAK_COLD void *resize_checked(void *block, size_t align_bytes, size_t byt
     void *resized = held.is_large && bytes > CLASSED_BYTES_MOST && align_bytes <= os_page_bytes()
                         ? resize_large_checked(block, &held, bytes)
                         : NULL;
-    return resized != NULL ? resized : move_block(block, held.asked_bytes, align_bytes, bytes);
+    if (resized == NULL) {
+        resized = move_block(block, held.asked_bytes, align_bytes, bytes);
+        if (resized == block) {
+            hardened_resize_in_place(block, &held, bytes);
+        }
+    }
+    return resized;
 }
 
 void *block_resize(void *block, size_t align_bytes, size_t bytes)

@@ -87,12 +87,16 @@ size_t lot_draw_size(struct random_stream *random)
     return (8 << 20) + random_below(random, 40 << 20);
 }
 
-static void *take_aligned(struct random_stream *random, size_t bytes)
+// pvalloc's blocks are whole pages, which a sized free must name.
+static void *take_aligned(struct random_stream *random, size_t *bytes)
 {
     enum aligned_kind kind = (enum aligned_kind)random_below(random, ALIGNED_KIND_COUNT);
     size_t align_bytes = (size_t)16 << random_below(random, 18);
-    void *block = stress_aligned(kind, &align_bytes, bytes);
+    void *block = stress_aligned(kind, &align_bytes, *bytes);
     EXPECT(is_aligned(block, align_bytes));
+    if (kind == ALIGNED_PVALLOC) {
+        *bytes = (*bytes + align_bytes - 1) / align_bytes * align_bytes;
+    }
     if (block == NULL && kind == ALIGNED_POSIX) {
         EXPECT(errno == 0);
         errno = ENOMEM;  // what it returned
@@ -107,19 +111,19 @@ static void *take_zeroed(size_t bytes)
     return block;
 }
 
-static void *take_by_any_name(struct random_stream *random, size_t bytes)
+static void *take_by_any_name(struct random_stream *random, size_t *bytes)
 {
     switch (random_below(random, 6)) {
     case 0:
-        return take_zeroed(bytes);
+        return take_zeroed(*bytes);
     case 1:
         return take_aligned(random, bytes);
     case 2:
-        return stress_realloc(NULL, bytes);
+        return stress_realloc(NULL, *bytes);
     case 3:
-        return stress_reallocarray(NULL, 1, bytes);
+        return stress_reallocarray(NULL, 1, *bytes);
     default:
-        return stress_malloc(bytes);
+        return stress_malloc(*bytes);
     }
 }
 
@@ -127,7 +131,7 @@ static void take_piece(struct piece *piece, struct random_stream *random)
 {
     size_t bytes = lot_draw_size(random);
     errno = 0;
-    void *block = take_by_any_name(random, bytes);
+    void *block = take_by_any_name(random, &bytes);
     if (lot_block_has_come(block)) {
         *piece = (struct piece){block, bytes, (unsigned char)random_next(random)};
         fill(piece);

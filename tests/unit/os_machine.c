@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 void *__real_os_map(size_t bytes, size_t align_bytes);
+void *__real_os_reserve(size_t bytes, size_t align_bytes);
 
 // Set before main; `next_end` is guarded by the lock.
 static struct {
@@ -60,16 +61,16 @@ size_t machine_page_bytes(void)
 }
 
 // What is taken at the address is left alone.
-static void *map_at(uintptr_t address, size_t bytes)
+static void *map_at(uintptr_t address, size_t bytes, int access)
 {
-    void *mapped = mmap((void *)address, bytes, PROT_READ | PROT_WRITE,
+    void *mapped = mmap((void *)address, bytes, access,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     return mapped == MAP_FAILED ? NULL : mapped;
 }
 
 // Goes down from the top; from the bottom up there is nothing, so it starts again there, as parts of what
 // was passed by are free meanwhile.
-static void *map_below_top(size_t bytes, size_t align_bytes)
+static void *map_below_top(size_t bytes, size_t align_bytes, int access)
 {
     enum {
         PASSES_MOST = 2,
@@ -88,7 +89,7 @@ static void *map_below_top(size_t bytes, size_t align_bytes)
             pass++;
             continue;
         }
-        mapped = map_at(address, bytes);
+        mapped = map_at(address, bytes, access);
         machine.next_end = mapped != NULL ? address : machine.next_end - STEP_BYTES;
     }
     (void)pthread_mutex_unlock(&machine.lock);
@@ -97,7 +98,14 @@ static void *map_below_top(size_t bytes, size_t align_bytes)
 
 void *machine_map(size_t bytes, size_t align_bytes)
 {
-    return machine.top != 0 ? map_below_top(bytes, align_bytes) : __real_os_map(bytes, align_bytes);
+    return machine.top != 0 ? map_below_top(bytes, align_bytes, PROT_READ | PROT_WRITE)
+                            : __real_os_map(bytes, align_bytes);
+}
+
+void *machine_reserve(size_t bytes, size_t align_bytes)
+{
+    return machine.top != 0 ? map_below_top(bytes, align_bytes, PROT_NONE)
+                            : __real_os_reserve(bytes, align_bytes);
 }
 
 void *machine_place(void *address, size_t bytes)

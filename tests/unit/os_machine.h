@@ -14,8 +14,9 @@
 
 size_t machine_page_bytes(void);
 
-// A mapping as os_map makes it, or NULL.
+// A mapping as os_map makes it, or as os_reserve does; or NULL.
 void *machine_map(size_t bytes, size_t align_bytes);
+void *machine_reserve(size_t bytes, size_t align_bytes);
 
 // A mapping that the kernel has put anywhere, moved to where the machine would have it.  NULL stays NULL.
 void *machine_place(void *address, size_t bytes);

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 
 // The names are the linker's: --wrap=os_map makes the callers of os_map call __wrap_os_map.
-void *__real_os_reserve(size_t bytes, size_t align_bytes);
 int __real_os_unmap(void *address, size_t bytes);
 void __real_os_discard(void *address, size_t bytes);
 int __real_os_purge(void *address, size_t bytes);
@@ -94,7 +93,8 @@ void *__wrap_os_map(size_t bytes, size_t align_bytes)
 
 void *__wrap_os_reserve(size_t bytes, size_t align_bytes)
 {
-    return refuses_map(bytes) ? NULL : __real_os_reserve(bytes, align_bytes);
+    machine_check("os_reserve", (void *)align_bytes, bytes);
+    return refuses_map(bytes) ? NULL : machine_reserve(bytes, align_bytes);
 }
 
 int __wrap_os_unmap(void *address, size_t bytes)
