@@ -1,9 +1,11 @@
-// The mixed workload: one thread fills and empties slots at random.
+// The mixed workload: a thread fills and empties slots at random.
 // SPDX-License-Identifier: MIT
 //
 // Each cycle draws one number r: slot r mod ws is freed when occupied, else it gets a block of
 // 16 + (r & 1023) bytes.  Slot and size come from the same bits, so with ws a power of two a slot
 // always gets the same size; --independent draws the size by itself and mends that.
+// With --threads each thread has slots and random numbers of its own and runs all the cycles.
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -18,6 +20,7 @@ enum {
     MAX,
     INDEPENDENT,
     C6,
+    THREADS,
     ARGUMENT_COUNT
 };
 
@@ -43,11 +46,16 @@ static struct bench_argument arguments[ARGUMENT_COUNT] = {
                      .help = "draw slot and size apart",
                      .kind = BENCH_FLAG},
     [C6] = {.name = "--c6", .help = "sizes uniform from 257 to 512 bytes", .kind = BENCH_FLAG},
+    [THREADS] = {.name = "--threads",
+                 .help = "threads, each with slots of its own",
+                 .value = 1,
+                 .minimum = 1,
+                 .maximum = 1024},
 };
 
 struct bench_program bench_program = {
     .name = "bench_random_mixed",
-    .summary = "One thread fills and empties random slots with blocks of 16 to 1039 bytes.",
+    .summary = "A thread fills and empties random slots with blocks of 16 to 1039 bytes.",
     .arguments = arguments,
     .argument_count = ARGUMENT_COUNT,
 };
@@ -83,9 +91,8 @@ static uint64_t drain(void **slots, size_t slot_count)
 }
 
 // Returns how many operations it made: one a cycle, and those of the drain.
-static uint64_t run(const struct mixed_rule *rule, void **slots)
+static uint64_t run(const struct mixed_rule *rule, void **slots, uint32_t random)
 {
-    uint32_t random = rule->seed;
     for (uint64_t cycle = 0; cycle < rule->cycles; cycle++) {
         random = bench_random_next(random);
         void **slot = &slots[random % rule->slot_count];
@@ -126,16 +133,30 @@ static struct mixed_rule rule_from_arguments(void)
     };
 }
 
+struct mixed_run {
+    struct mixed_rule rule;
+    void **slots;                      // of all threads
+    _Atomic uint64_t operation_count;  // added up at the end of each; the join orders it
+};
+
+static void run_thread(size_t index, void *context)
+{
+    struct mixed_run *mixed = context;
+    struct mixed_rule rule = mixed->rule;  // its own, so that the loop need not read it again
+    uint32_t random = index == 0 ? rule.seed : bench_random_seed(rule.seed, index);
+    uint64_t count = run(&rule, mixed->slots + index * rule.slot_count, random);
+    atomic_fetch_add_explicit(&mixed->operation_count, count, memory_order_relaxed);
+}
+
 struct bench_result bench_run(void)
 {
-    struct mixed_rule rule = rule_from_arguments();
-    void **slots = bench_table_make(rule.slot_count, sizeof(slots[0]));
-    uint64_t start_ns = bench_now_ns();
-    uint64_t operations = run(&rule, slots);
-    uint64_t elapsed_ns = bench_now_ns() - start_ns;
+    size_t thread_count = arguments[THREADS].value;
+    struct mixed_run mixed = {.rule = rule_from_arguments()};
+    mixed.slots = bench_table_make(thread_count * mixed.rule.slot_count, sizeof(mixed.slots[0]));
+    uint64_t elapsed_ns = bench_threads_run(thread_count, run_thread, &mixed);
     return (struct bench_result){
-        .operations = operations,
+        .operations = mixed.operation_count,
         .elapsed_ns = elapsed_ns,
-        .thread_count = 1,
+        .thread_count = thread_count,
     };
 }

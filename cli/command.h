@@ -17,6 +17,7 @@ int run_command(int argc, char **argv);
 int ab_command(int argc, char **argv);
 int ctl_command(int argc, char **argv);
 int compare_command(int argc, char **argv);
+int bench_command(int argc, char **argv);
 int record_command(int argc, char **argv);
 int replay_command(int argc, char **argv);
 int tune_command(int argc, char **argv);

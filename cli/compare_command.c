@@ -4,6 +4,7 @@
 #include "command.h"
 #include "compare_report.h"
 #include "compare_run.h"
+#include "compare_sides.h"
 #include "experiment_environment.h"
 #include "experiment_progress.h"
 #include "gnuplot.h"
@@ -29,44 +30,16 @@ static bool can_write_results(const struct compare_options *options)
     return options->record_path == NULL || ab_output_can_write(options->record_path);
 }
 
-// The figures of hakmem's heap tell the number of threads; the other side of that is that hakmem
-// alone has to write them.
-static char **make_environment(const struct compare_report *report, const struct proofs *proofs,
-                               const struct compare_allocator *allocator)
-{
-    const struct experiment_list *variables = &report->options->common.variables;
-    char **environment = NULL;
-    experiment_environment_clean(variables->words, variables->count);
-    bool is_complete = experiment_witness_preload(
-                           &proofs->witness, allocator->is_preloaded ? allocator->object : NULL) &&
-                       (!allocator->is_hakmem || setenv("HAKMEM_STATS", proofs->heap.path, 1) == 0);
-    environment = is_complete ? experiment_environment_copy() : NULL;
-    experiment_environment_clean(variables->words, variables->count);
-    return environment;
-}
-
 static bool make_sides(struct compare_report *report, const struct proofs *proofs)
 {
     size_t count = report->allocators.count + 1;
-    char **environments[COMPARE_ALLOCATORS_MOST + 1];
     report->sides = calloc(count, sizeof *report->sides);
-    bool is_good = report->sides != NULL;
-    for (size_t i = 0; is_good && i < count; i++) {
-        const struct compare_allocator *allocator =
-            &report->allocators.list[i < report->allocators.count ? i : 0];
-        environments[i] = make_environment(report, proofs, allocator);
-        is_good = environments[i] != NULL;
-        report->sides[i].name = allocator->name;
-        report->sides[i].object = allocator->object;
-    }
-    is_good = is_good && experiment_environment_pad(environments, count);
-    for (size_t i = 0; is_good && i < count; i++) {
-        report->sides[i].environment = environments[i];
-    }
-    if (!is_good) {
-        talk_say("The environment cannot be extended: memory is out.");
-    }
-    return is_good;
+    return compare_sides_make(report->sides, count, &report->allocators,
+                              &(struct compare_proof_files){
+                                  .variables = &report->options->common.variables,
+                                  .witness = &proofs->witness,
+                                  .heap_path = proofs->heap.path,
+                              });
 }
 
 static bool run_all(struct compare_report *report, const struct proofs *proofs)

@@ -136,6 +136,7 @@ static bool measure(struct experiment *experiment, const struct experiment_side 
     const struct experiment_launch launch = {
         .words = experiment->words,
         .environment = side->environment,
+        .folder = experiment->folder,
         .core = experiment->core,
         .keeps_output = experiment_measure_needs_output(experiment->measure),
     };
@@ -151,6 +152,9 @@ static bool measure(struct experiment *experiment, const struct experiment_side 
     is_good = is_good && take_figure(experiment, &run, figure);
     *cost = run.cost;
     experiment_run_drop(&run);
+    if (!is_good) {
+        experiment->failed_side = (size_t)(side - experiment->sides);
+    }
     return is_good;
 }
 

@@ -21,7 +21,8 @@ struct experiment_side {
 };
 
 struct experiment {
-    char **words;  // the program
+    char **words;        // the program
+    const char *folder;  // where it runs; NULL: here
     const struct experiment_measure *measure;
     const struct experiment_proof *proof;
     const struct experiment_witness *witness;  // of the sides that have an object
@@ -35,6 +36,7 @@ struct experiment {
     // What came of it so far.
     size_t round_count;
     size_t run_count;     // runs that count, also of a round that isn't whole
+    size_t failed_side;   // after a failure: whose run it was
     size_t thread_count;  // the most that allocated in a run
 };
 

@@ -154,9 +154,16 @@ static void check_variables(const struct experiment_list *variables)
     }
 }
 
-void experiment_options_check(const struct experiment_options *options)
+void experiment_options_check_settings(const struct experiment_options *options)
 {
     check_variables(&options->variables);
+    if (!options->is_pinned && options->core != EXPERIMENT_CORE_CHOSEN) {
+        experiment_refuse("--core and --no-pin contradict each other. Give one of them.");
+    }
+}
+
+void experiment_options_check(const struct experiment_options *options)
+{
     if (options->workload == NULL && options->words == NULL) {
         experiment_refuse(
             "There is nothing to run. Name a program after --, or give --workload mixed.");
@@ -165,9 +172,7 @@ void experiment_options_check(const struct experiment_options *options)
         experiment_refuse(
             "--workload and a program after -- are two things to run. Give one of them.");
     }
-    if (!options->is_pinned && options->core != EXPERIMENT_CORE_CHOSEN) {
-        experiment_refuse("--core and --no-pin contradict each other. Give one of them.");
-    }
+    experiment_options_check_settings(options);
 }
 
 const struct argp experiment_options_argp = {.options = option_table, .parser = parse_option};

@@ -52,6 +52,9 @@ void experiment_options_parse(int argc, char **argv, const struct argp_option *o
 // below do for an option's text.
 void experiment_options_check(const struct experiment_options *options);
 
+// The same without what is to be run.
+void experiment_options_check_settings(const struct experiment_options *options);
+
 // Prints a subcommand's help and ends the process.
 _Noreturn void experiment_options_help(const char *help);
 

@@ -86,7 +86,9 @@ static _Noreturn void become_program(const struct experiment_launch *launch, int
     if (launch->core != RUN_CORE_ANY) {
         pin(launch->core);
     }
-    (void)execvpe(launch->words[0], launch->words, launch->environment);
+    if (launch->folder == NULL || chdir(launch->folder) == 0) {
+        (void)execvpe(launch->words[0], launch->words, launch->environment);
+    }
     int error = errno;
     (void)!write(error_pipe, &error, sizeof error);
     _exit(EXIT_FAILURE);

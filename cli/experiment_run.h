@@ -17,6 +17,7 @@ enum {
 struct experiment_launch {
     char **words;        // the program, found in PATH, and its arguments
     char **environment;  // all of it
+    const char *folder;  // where it runs; NULL: here
     int core;            // the only one that it may run on, or RUN_CORE_ANY
     bool keeps_output;   // else what it prints on standard output is dropped
 };

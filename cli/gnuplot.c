@@ -7,6 +7,7 @@
 #include "talk.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -101,4 +102,26 @@ bool gnuplot_draw(const char *path, gnuplot_script *write_script, const void *co
         return false;
     }
     return ab_output_commit(&output);
+}
+
+// Into a file in memory, which gnuplot opens by its path.
+char *gnuplot_draw_text(gnuplot_script *write_script, const void *context)
+{
+    char path[64];
+    char *text = NULL;
+    int file = memfd_create("picture", MFD_CLOEXEC);
+    (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), file);
+    if (file >= 0 && draw(path, write_script, context) && is_whole(path)) {
+        off_t length = lseek(file, 0, SEEK_END);
+        text = calloc(1, (size_t)length + 1);
+        if (text == NULL || pread(file, text, (size_t)length, 0) != length) {
+            talk_say("A picture could not be read back: %s.", strerror(errno));
+            free(text);
+            text = NULL;
+        }
+    }
+    if (file >= 0) {
+        (void)close(file);
+    }
+    return text;
 }

@@ -19,4 +19,7 @@ typedef void gnuplot_script(FILE *out, const char *output, const void *context);
 // Draws the picture into `path`, whole or not at all.  Returns false, having said why.
 bool gnuplot_draw(const char *path, gnuplot_script *write_script, const void *context);
 
+// The same as a text, to be part of another file; the caller frees it.  NULL, having said why.
+char *gnuplot_draw_text(gnuplot_script *write_script, const void *context);
+
 #endif

@@ -21,6 +21,7 @@ static const struct subcommand subcommands[] = {
     {"run", "hakmem run", run_command, "run a program with hakmem as its allocator"},
     {"ab", "hakmem ab", ab_command, "tell whether a setting helps a program"},
     {"compare", "hakmem compare", compare_command, "tell what allocators cost a program"},
+    {"bench", "hakmem bench", bench_command, "run the workloads of the suite on allocators"},
     {"record", "hakmem record", record_command, "write a program's allocations into a file"},
     {"replay", "hakmem replay", replay_command, "tell what allocators cost a recorded program"},
     {"tune", "hakmem tune", tune_command, "look for settings that help a program"},
@@ -61,7 +62,6 @@ static void print_help(FILE *out)
                 "Examples:\n"
                 "  hakmem run --profile lean --stats -- python3 job.py\n"
                 "  hakmem ab --a bin_bytes=64KiB --b bin_bytes=256KiB -- python3 job.py\n"
-                "  hakmem compare -- python3 job.py\n"
                 "\n"
                 "Exit status: 0 it ran, 1 hakmem failed, 2 wrong usage; under `run` the program's\n"
                 "own, or 126 and 127 when it could not be started.  See also: man hakmem.\n",

@@ -23,7 +23,7 @@ for name in --help -h; do
     expect_screen
     cmp -s top out || fault "it differs from hakmem help"
 done
-for name in run ab compare record replay tune ctl doctor gates profiles version; do
+for name in run ab compare bench record replay tune ctl doctor gates profiles version; do
     expect_match top "^  $name "
     try "$hakmem" $name --help
     expect_screen

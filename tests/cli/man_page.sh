@@ -9,7 +9,7 @@ page=$2
 
 # The page writes a hyphen that is to be typed as \-.
 sed 's/\\-/-/g' "$page" >typed_page
-for name in run ab compare record replay tune doctor gates profiles version; do
+for name in run ab compare bench record replay tune doctor gates profiles version; do
     expect_match typed_page "^\.B[IR]* hakmem $name"
     "$hakmem" $name --help | grep -o -- '--[a-z]*' | grep -v -- '--usage\|--help\|--$' |
         sort -u >options
