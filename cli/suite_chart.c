@@ -50,6 +50,20 @@ static bool has_cost(const struct suite_report *report, const struct suite_chart
     return false;
 }
 
+// The charts of some rows, one for each cost that they have.
+static size_t list_costs(const struct suite_chart *rows, struct suite_chart *charts)
+{
+    size_t count = 0;
+    for (enum suite_cost cost = 0; cost < COST_COUNT; cost++) {
+        struct suite_chart chart = *rows;
+        chart.cost = cost;
+        if (has_cost(rows->report, &chart) && !(rows->is_curve && cost == COST_CPU)) {
+            charts[count++] = chart;
+        }
+    }
+    return count;
+}
+
 size_t suite_charts_list(const struct suite_report *report, struct suite_chart **charts)
 {
     size_t count = 0;
@@ -57,12 +71,8 @@ size_t suite_charts_list(const struct suite_report *report, struct suite_chart *
     for (size_t first = 0; *charts != NULL && first < report->row_count;) {
         bool is_curve = report->rows[first].workload->suite == SUITE_SCALING;
         size_t row_count = count_rows(report, first, is_curve);
-        for (enum suite_cost cost = 0; cost < COST_COUNT; cost++) {
-            struct suite_chart chart = {report, cost, first, row_count, is_curve};
-            if (has_cost(report, &chart) && !(is_curve && cost == COST_CPU)) {
-                (*charts)[count++] = chart;
-            }
-        }
+        const struct suite_chart rows = {report, COST_TIME, first, row_count, is_curve};
+        count += list_costs(&rows, *charts + count);
         first += row_count;
     }
     return count;
@@ -86,24 +96,28 @@ static double value_of(const struct suite_chart *chart, const struct suite_row *
     return chart->cost == COST_TIME ? 1e-6 / median : median;
 }
 
+static void write_values(FILE *out, const struct suite_chart *chart, const struct suite_row *row)
+{
+    (void)fprintf(out, "\"%s\" %zu", row->workload->name, row->workload->thread_count);
+    for (size_t allocator = 0; allocator < chart->report->allocators.count; allocator++) {
+        if (row->cells[chart->cost][allocator].is_there) {
+            (void)fprintf(out, " %.6g", value_of(chart, row, allocator));
+        } else {
+            (void)fputs(" ?", out);
+        }
+    }
+    (void)fputc('\n', out);
+}
+
 static void write_data(FILE *out, const struct suite_chart *chart, size_t index)
 {
     const struct suite_report *report = chart->report;
     (void)fprintf(out, "$chart%zu << END\n", index);
     for (size_t i = 0; i < chart->row_count; i++) {
         const struct suite_row *row = &report->rows[chart->first_row + i];
-        if (!row->cells[chart->cost][report->ours].is_there) {
-            continue;
+        if (row->cells[chart->cost][report->ours].is_there) {
+            write_values(out, chart, row);
         }
-        (void)fprintf(out, "\"%s\" %zu", row->workload->name, row->workload->thread_count);
-        for (size_t allocator = 0; allocator < report->allocators.count; allocator++) {
-            if (row->cells[chart->cost][allocator].is_there) {
-                (void)fprintf(out, " %.6g", value_of(chart, row, allocator));
-            } else {
-                (void)fputs(" ?", out);
-            }
-        }
-        (void)fputc('\n', out);
     }
     (void)fputs("END\n", out);
 }

@@ -127,7 +127,7 @@ static void write_rows(FILE *out, const struct suite_report *report, enum suite_
         (void)fputs("</tr>\n", out);
     }
     (void)fputs("</table>\n", out);
-    free(rows);
+    free((void *)rows);
 }
 
 struct picture {

@@ -137,26 +137,28 @@ static json_t *make_rows(const struct suite_report *report)
     return rows;
 }
 
+static json_t *make_mean(const struct suite_report *report, enum suite_id suite,
+                         enum suite_cost cost)
+{
+    json_t *peers = json_object();
+    for (size_t i = 0; i < report->allocators.count; i++) {
+        if (i != report->ours) {
+            (void)json_object_set_new(peers, report->allocators.list[i].name,
+                                      make_ratio(&report->means[suite][cost][i]));
+        }
+    }
+    return json_pack("{ss ss so so}", "suite", suite_name(suite), "cost", suite_cost_words(cost),
+                     "frontier", make_ratio(&report->frontiers[suite][cost]), "hakmem_over", peers);
+}
+
 static json_t *make_means(const struct suite_report *report)
 {
     json_t *means = json_array();
     for (enum suite_id suite = 0; suite < SUITE_COUNT; suite++) {
         for (enum suite_cost cost = 0; cost < COST_COUNT; cost++) {
-            if (report->frontiers[suite][cost].row_count == 0) {
-                continue;
+            if (report->frontiers[suite][cost].row_count > 0) {
+                (void)json_array_append_new(means, make_mean(report, suite, cost));
             }
-            json_t *peers = json_object();
-            for (size_t i = 0; i < report->allocators.count; i++) {
-                if (i != report->ours) {
-                    (void)json_object_set_new(peers, report->allocators.list[i].name,
-                                              make_ratio(&report->means[suite][cost][i]));
-                }
-            }
-            (void)json_array_append_new(means,
-                                        json_pack("{ss ss so so}", "suite", suite_name(suite),
-                                                  "cost", suite_cost_words(cost), "frontier",
-                                                  make_ratio(&report->frontiers[suite][cost]),
-                                                  "hakmem_over", peers));
         }
     }
     return means;

@@ -134,11 +134,9 @@ static size_t find_best(const struct suite_report *report, const struct suite_ro
 
 static void judge_row(const struct suite_report *report, struct suite_row *row)
 {
-    for (enum suite_cost cost = 0; cost < COST_COUNT; cost++) {
+    for (enum suite_cost cost = 0; cost < COST_CALLS; cost++) {
         for (size_t side = 0; has_cost(row, cost) && side < row->side_count; side++) {
-            if (cost != COST_CALLS) {
-                compare(report, row, cost, side);
-            }
+            compare(report, row, cost, side);
         }
     }
     compare_calls(report, row);
@@ -183,18 +181,23 @@ static struct suite_ratio find_mean(const struct suite_report *report, enum suit
     return mean;
 }
 
+static void judge_suite(struct suite_report *report, enum suite_id suite)
+{
+    for (enum suite_cost cost = 0; cost < COST_COUNT; cost++) {
+        for (size_t allocator = 0; allocator < report->allocators.count; allocator++) {
+            report->means[suite][cost][allocator] = find_mean(report, suite, cost, allocator);
+        }
+        report->frontiers[suite][cost] = find_mean(report, suite, cost, NO_ALLOCATOR);
+    }
+}
+
 void suite_judge(struct suite_report *report)
 {
     for (size_t i = 0; i < report->row_count; i++) {
         judge_row(report, &report->rows[i]);
     }
     for (enum suite_id suite = 0; suite < SUITE_COUNT; suite++) {
-        for (enum suite_cost cost = 0; cost < COST_COUNT; cost++) {
-            for (size_t allocator = 0; allocator < report->allocators.count; allocator++) {
-                report->means[suite][cost][allocator] = find_mean(report, suite, cost, allocator);
-            }
-            report->frontiers[suite][cost] = find_mean(report, suite, cost, NO_ALLOCATOR);
-        }
+        judge_suite(report, suite);
     }
 }
 
@@ -216,14 +219,14 @@ size_t suite_sort_rows(const struct suite_report *report, enum suite_id suite,
                        const struct suite_row ***rows)
 {
     size_t count = 0;
-    *rows = calloc(report->row_count, sizeof **rows);
+    *rows = calloc(report->row_count, sizeof(struct suite_row *));
     for (size_t i = 0; *rows != NULL && i < report->row_count; i++) {
         if (suite == SUITE_COUNT || report->rows[i].workload->suite == suite) {
             (*rows)[count++] = &report->rows[i];
         }
     }
     if (count > 0) {
-        qsort(*rows, count, sizeof **rows, compare_rows);
+        qsort((void *)*rows, count, sizeof(struct suite_row *), compare_rows);
     }
     return count;
 }

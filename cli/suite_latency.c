@@ -12,7 +12,8 @@
 #include <string.h>
 
 enum {
-    RUN_COUNT = 3
+    RUN_COUNT = 3,
+    FIGURE_COUNT = LATENCY_CALL_COUNT * LATENCY_RANK_COUNT,
 };
 
 static const char library_name[] = "allocator_latency.so";
@@ -90,7 +91,7 @@ void suite_latency_measure(const struct suite_latency_probe *probe, char **words
     for (size_t i = 0; latency->is_there && i < RUN_COUNT; i++) {
         latency->is_there = run_once(probe, &launch, runs[i]);
     }
-    for (size_t i = 0; latency->is_there && i < LATENCY_CALL_COUNT * LATENCY_RANK_COUNT; i++) {
+    for (size_t i = 0; latency->is_there && i < FIGURE_COUNT; i++) {
         size_t call = i / LATENCY_RANK_COUNT;
         size_t rank = i % LATENCY_RANK_COUNT;
         double values[RUN_COUNT];

@@ -16,6 +16,9 @@ bool suite_has_latency(const struct suite_report *report, enum suite_id suite)
 static void print_line(FILE *out, const struct suite_report *report, const struct suite_row *row,
                        size_t allocator, const struct suite_latency_form *form)
 {
+    if (!row->latencies[allocator].is_there) {
+        return;
+    }
     (void)fprintf(out, "%s%-*s%s%-*s", form->start, form->name_columns, row->workload->name,
                   form->separator, form->name_columns / 2, report->allocators.list[allocator].name);
     for (size_t call = 0; call < LATENCY_CALL_COUNT; call++) {
@@ -32,10 +35,8 @@ void suite_latency_print(FILE *out, const struct suite_report *report, enum suit
 {
     for (size_t i = 0; i < report->row_count; i++) {
         const struct suite_row *row = &report->rows[i];
-        for (size_t allocator = 0; allocator < report->allocators.count; allocator++) {
-            if (row->workload->suite == suite && row->latencies[allocator].is_there) {
-                print_line(out, report, row, allocator, form);
-            }
+        for (size_t j = 0; row->workload->suite == suite && j < report->allocators.count; j++) {
+            print_line(out, report, row, j, form);
         }
     }
 }

@@ -153,6 +153,21 @@ static bool has_cost(const struct suite_row *const *rows, size_t row_count, enum
     return false;
 }
 
+static void print_medians(FILE *out, const struct suite_report *report, const struct suite_row *row,
+                          enum suite_cost cost)
+{
+    (void)fprintf(out, "| %s |", row->workload->name);
+    for (size_t allocator = 0; allocator < report->allocators.count; allocator++) {
+        const struct suite_cell *cell = &row->cells[cost][allocator];
+        char text[SUITE_FIGURE_BYTES] = "";
+        if (cell->is_there) {
+            (void)suite_figure_text(row, cost, cell->median, text);
+        }
+        (void)fprintf(out, " %s |", text);
+    }
+    (void)fputc('\n', out);
+}
+
 // Every allocator's median.
 static void print_figures(FILE *out, const struct suite_report *report,
                           const struct suite_row *const *rows, size_t row_count,
@@ -171,19 +186,9 @@ static void print_figures(FILE *out, const struct suite_report *report,
     }
     (void)fputc('\n', out);
     for (size_t i = 0; i < row_count; i++) {
-        if (!has_cost(&rows[i], 1, cost)) {
-            continue;
+        if (has_cost(&rows[i], 1, cost)) {
+            print_medians(out, report, rows[i], cost);
         }
-        (void)fprintf(out, "| %s |", rows[i]->workload->name);
-        for (size_t allocator = 0; allocator < report->allocators.count; allocator++) {
-            const struct suite_cell *cell = &rows[i]->cells[cost][allocator];
-            char text[SUITE_FIGURE_BYTES] = "";
-            if (cell->is_there) {
-                (void)suite_figure_text(rows[i], cost, cell->median, text);
-            }
-            (void)fprintf(out, " %s |", text);
-        }
-        (void)fputc('\n', out);
     }
 }
 
@@ -199,21 +204,29 @@ static void print_latency(FILE *out, const struct suite_report *report, enum sui
     }
 }
 
+static bool is_about_a_row(const char *note, const struct suite_row *const *rows, size_t row_count)
+{
+    size_t length = strcspn(note, ":");
+    for (size_t i = 0; i < row_count && note[length] == ':'; i++) {
+        const char *name = rows[i]->workload->name;
+        if (strlen(name) == length && strncmp(name, note, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Lines "ROW: sentence" of the file of notes.
 static void print_notes(FILE *out, const char *path, const struct suite_row *const *rows,
                         size_t row_count)
 {
     char line[NOTE_BYTES];
-    bool is_first = true;
+    const char *separator = "\n";
     FILE *in = path != NULL ? fopen(path, "re") : NULL;
     while (in != NULL && fgets(line, sizeof line, in) != NULL) {
-        size_t name_length = strcspn(line, ":");
-        for (size_t i = 0; i < row_count && line[name_length] == ':'; i++) {
-            const char *name = rows[i]->workload->name;
-            if (strlen(name) == name_length && strncmp(name, line, name_length) == 0) {
-                (void)fprintf(out, "%s- %s", is_first ? "\n" : "", line);
-                is_first = false;
-            }
+        if (is_about_a_row(line, rows, row_count)) {
+            (void)fprintf(out, "%s- %s", separator, line);
+            separator = "";
         }
     }
     if (in != NULL) {
@@ -242,7 +255,23 @@ static void print_lost(FILE *out, const struct suite_report *report)
         print_rows(out, report, rows, lost_count);
     }
     print_notes(out, report->options->notes_path, rows, row_count);
-    free(rows);
+    free((void *)rows);
+}
+
+static void print_suite(FILE *out, const struct suite_report *report, enum suite_id suite)
+{
+    const struct suite_row **rows = NULL;
+    size_t row_count = suite_sort_rows(report, suite, &rows);
+    if (row_count > 0) {
+        (void)fprintf(out, "\n## %s\n", suite_name(suite));
+        print_rows(out, report, rows, row_count);
+        print_means(out, report, suite);
+        for (enum suite_cost cost = 0; cost < COST_COUNT; cost++) {
+            print_figures(out, report, rows, row_count, cost);
+        }
+        print_latency(out, report, suite);
+    }
+    free((void *)rows);
 }
 
 void suite_record_print(FILE *out, const struct suite_report *report)
@@ -251,17 +280,6 @@ void suite_record_print(FILE *out, const struct suite_report *report)
     print_allocators(out, report);
     print_lost(out, report);
     for (enum suite_id suite = 0; suite < SUITE_COUNT; suite++) {
-        const struct suite_row **rows = NULL;
-        size_t row_count = suite_sort_rows(report, suite, &rows);
-        if (row_count > 0) {
-            (void)fprintf(out, "\n## %s\n", suite_name(suite));
-            print_rows(out, report, rows, row_count);
-            print_means(out, report, suite);
-            for (enum suite_cost cost = 0; cost < COST_COUNT; cost++) {
-                print_figures(out, report, rows, row_count, cost);
-            }
-            print_latency(out, report, suite);
-        }
-        free(rows);
+        print_suite(out, report, suite);
     }
 }

@@ -76,6 +76,21 @@ static void print_rows(FILE *out, const struct suite_report *report, enum suite_
     }
 }
 
+static void print_medians(FILE *out, const struct suite_report *report, const struct suite_row *row,
+                          enum suite_cost cost)
+{
+    (void)fprintf(out, "  %-20s", row->workload->name);
+    for (size_t allocator = 0; allocator < report->allocators.count; allocator++) {
+        const struct suite_cell *cell = &row->cells[cost][allocator];
+        char figure[SUITE_FIGURE_BYTES];
+        if (cell->is_there) {
+            (void)fprintf(out, "  %s %s", report->allocators.list[allocator].name,
+                          suite_figure_text(row, cost, cell->median, figure));
+        }
+    }
+    (void)fputc('\n', out);
+}
+
 // What only some rows have: of each allocator as it is.
 static void print_further(FILE *out, const struct suite_report *report, enum suite_id suite,
                           enum suite_cost cost)
@@ -86,19 +101,9 @@ static void print_further(FILE *out, const struct suite_report *report, enum sui
     (void)fprintf(out, "%s\n", suite_cost_words(cost));
     for (size_t i = 0; i < report->row_count; i++) {
         const struct suite_row *row = &report->rows[i];
-        if (row->workload->suite != suite || row->best[cost] == NO_ALLOCATOR) {
-            continue;
+        if (row->workload->suite == suite && row->best[cost] != NO_ALLOCATOR) {
+            print_medians(out, report, row, cost);
         }
-        (void)fprintf(out, "  %-20s", row->workload->name);
-        for (size_t allocator = 0; allocator < report->allocators.count; allocator++) {
-            const struct suite_cell *cell = &row->cells[cost][allocator];
-            char figure[SUITE_FIGURE_BYTES];
-            if (cell->is_there) {
-                (void)fprintf(out, "  %s %s", report->allocators.list[allocator].name,
-                              suite_figure_text(row, cost, cell->median, figure));
-            }
-        }
-        (void)fputc('\n', out);
     }
 }
 

@@ -113,8 +113,8 @@ static void fill_words(const struct suite_workload *workload, struct suite_progr
         program->words[count++] = command;
     }
     for (size_t i = 0; i < SUITE_WORDS_MOST && workload->words[i] != NULL; i++) {
-        program->words[count++] =
-            (char *)(uintptr_t)workload->words[i];  // exec writes none of them
+        // exec takes them without const, and writes none of them.
+        memcpy(&program->words[count++], &workload->words[i], sizeof program->words[0]);
     }
     program->words[count] = NULL;
 }

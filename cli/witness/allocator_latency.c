@@ -70,17 +70,17 @@ static size_t bucket_of(uint64_t ns)
         return ns;
     }
     unsigned drop = 63 - (unsigned)__builtin_clzll(ns) - STEP_BITS;
-    size_t bucket = drop * STEP_COUNT + (ns >> drop);
+    size_t bucket = (size_t)drop * STEP_COUNT + (ns >> drop);
     return bucket < BUCKET_COUNT ? bucket : BUCKET_COUNT - 1;
 }
 
 static uint64_t least_of_bucket(size_t bucket)
 {
-    if (bucket < 2 * STEP_COUNT) {
+    if (bucket < (size_t)2 * STEP_COUNT) {
         return bucket;
     }
     unsigned drop = (unsigned)(bucket / STEP_COUNT) - 1;
-    return (bucket - drop * STEP_COUNT) << drop;
+    return (bucket - (size_t)drop * STEP_COUNT) << drop;
 }
 
 static void give_table(void *table)
