@@ -44,7 +44,7 @@ static void take_figure(const char *what, char *printed)
     }
     require(strlen(measure.name) < sizeof measure.name);
     if (experiment_measure_needs_output(&measure)) {
-        if (experiment_measure_take(&measure, &run, &figure)) {
+        if (experiment_measure_take(&measure, &run, &figure) == MEASURE_TAKEN) {
             require(figure > 0);
             require(strlen(experiment_measure_format(&measure, figure, figure, text)) <
                     sizeof text);
