@@ -5,21 +5,13 @@
 #include "compare_report.h"
 #include "compare_run.h"
 #include "compare_sides.h"
-#include "experiment_environment.h"
 #include "experiment_progress.h"
 #include "gnuplot.h"
-#include "library.h"
 #include "probe.h"
 #include "talk.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-// The files that prove what ran.
-struct proofs {
-    struct experiment_proof heap;
-    struct experiment_witness witness;
-};
 
 static bool can_write_results(const struct compare_options *options)
 {
@@ -30,7 +22,7 @@ static bool can_write_results(const struct compare_options *options)
     return options->record_path == NULL || ab_output_can_write(options->record_path);
 }
 
-static bool make_sides(struct compare_report *report, const struct proofs *proofs)
+static bool make_sides(struct compare_report *report, const struct compare_proofs *proofs)
 {
     size_t count = report->allocators.count + 1;
     report->sides = calloc(count, sizeof *report->sides);
@@ -42,7 +34,7 @@ static bool make_sides(struct compare_report *report, const struct proofs *proof
                               });
 }
 
-static bool run_all(struct compare_report *report, const struct proofs *proofs)
+static bool run_all(struct compare_report *report, const struct compare_proofs *proofs)
 {
     struct experiment_progress progress = {.stage = "", .round_count = report->options->rounds};
     struct experiment experiment = {
@@ -110,20 +102,11 @@ static bool read_version(struct compare_report *report)
     return true;
 }
 
-// With the proofs open.
-static int run_experiment(struct compare_report *report, const struct proofs *proofs,
-                          const char *library)
+static int run_experiment(struct compare_report *report, const struct compare_proofs *proofs)
 {
-    const struct compare_options *options = report->options;
-    const struct experiment_list *variables = &options->common.variables;
-    experiment_environment_clean(variables->words, variables->count);
-    int status = compare_allocators_find(options->allocators, library, &proofs->witness,
-                                         &report->allocators);
-    if (status != EXIT_SUCCESS) {
-        return status;
-    }
-    if (!experiment_options_can_preload(report->run_words[0]) || !can_write_results(options) ||
-        !read_version(report) || !make_sides(report, proofs)) {
+    if (!experiment_options_can_preload(report->run_words[0]) ||
+        !can_write_results(report->options) || !read_version(report) ||
+        !make_sides(report, proofs)) {
         return EXIT_TOOL_FAILED;
     }
     ab_machine_describe(report->machine);
@@ -136,22 +119,11 @@ static int run_experiment(struct compare_report *report, const struct proofs *pr
 
 int compare_run(const struct compare_options *options, char **words, char **run_words)
 {
-    struct proofs proofs;
+    struct compare_proofs proofs;
     struct compare_report report = {.options = options, .words = words, .run_words = run_words};
-    char library[PATH_MAX];
-    char sentence[LIBRARY_SENTENCE_BYTES];
-    int status = experiment_options_find_core(&options->common, &report.core);
-    if (status != EXIT_SUCCESS) {
-        return status;
-    }
-    if (!library_find(library, sentence)) {
-        talk_say("%s", sentence);
-        return EXIT_TOOL_FAILED;
-    }
-    if (!experiment_proof_open(&proofs.heap) || !experiment_witness_open(&proofs.witness)) {
-        return EXIT_TOOL_FAILED;
-    }
-    return run_experiment(&report, &proofs, library);
+    int status = compare_sides_start(&options->common, options->allocators, &report.core, &proofs,
+                                     &report.allocators);
+    return status == EXIT_SUCCESS ? run_experiment(&report, &proofs) : status;
 }
 
 int compare_command(int argc, char **argv)

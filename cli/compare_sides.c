@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "compare_sides.h"
 
+#include "command.h"
 #include "experiment_environment.h"
+#include "library.h"
 #include "talk.h"
 
 #include <stdlib.h>
@@ -21,6 +23,26 @@ static char **make_environment(const struct compare_proof_files *files,
     environment = is_complete ? experiment_environment_copy() : NULL;
     experiment_environment_clean(variables->words, variables->count);
     return environment;
+}
+
+int compare_sides_start(const struct experiment_options *common, const char *list, int *core,
+                        struct compare_proofs *proofs, struct compare_allocators *allocators)
+{
+    char library[PATH_MAX];
+    char sentence[LIBRARY_SENTENCE_BYTES];
+    int status = experiment_options_find_core(common, core);
+    if (status != EXIT_SUCCESS) {
+        return status;
+    }
+    if (!library_find(library, sentence)) {
+        talk_say("%s", sentence);
+        return EXIT_TOOL_FAILED;
+    }
+    if (!experiment_proof_open(&proofs->heap) || !experiment_witness_open(&proofs->witness)) {
+        return EXIT_TOOL_FAILED;
+    }
+    experiment_environment_clean(common->variables.words, common->variables.count);
+    return compare_allocators_find(list, library, &proofs->witness, allocators);
 }
 
 bool compare_sides_make(struct experiment_side *sides, size_t count,

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "ab_output.h"
 #include "command.h"
-#include "experiment_environment.h"
+#include "compare_sides.h"
 #include "gnuplot.h"
-#include "library.h"
 #include "suite_report.h"
 #include "suite_run.h"
 #include "talk.h"
@@ -62,17 +61,9 @@ static bool find_ours(struct suite_report *report)
     return true;
 }
 
-static int run_suite(struct suite_report *report, const struct suite_proofs *proofs,
-                     const char *library)
+static int run_suite(struct suite_report *report, const struct compare_proofs *proofs)
 {
-    const struct suite_options *options = report->options;
-    experiment_environment_clean(options->common.variables.words, options->common.variables.count);
-    int status = compare_allocators_find(options->allocators, library, &proofs->witness,
-                                         &report->allocators);
-    if (status != EXIT_SUCCESS) {
-        return status;
-    }
-    if (!can_write_results(options) || !suite_rows_find(report) ||
+    if (!can_write_results(report->options) || !suite_rows_find(report) ||
         !suite_rows_prepare(report, proofs) || !find_ours(report)) {
         return EXIT_TOOL_FAILED;
     }
@@ -88,21 +79,10 @@ int bench_command(int argc, char **argv)
 {
     static struct suite_report report;
     struct suite_options options;
-    struct suite_proofs proofs;
-    char library[PATH_MAX];
-    char sentence[LIBRARY_SENTENCE_BYTES];
+    struct compare_proofs proofs;
     report.options = &options;
     suite_options_read(argc, argv, &options);
-    int status = experiment_options_find_core(&options.common, &report.core);
-    if (status != EXIT_SUCCESS) {
-        return status;
-    }
-    if (!library_find(library, sentence)) {
-        talk_say("%s", sentence);
-        return EXIT_TOOL_FAILED;
-    }
-    if (!experiment_proof_open(&proofs.heap) || !experiment_witness_open(&proofs.witness)) {
-        return EXIT_TOOL_FAILED;
-    }
-    return run_suite(&report, &proofs, library);
+    int status = compare_sides_start(&options.common, options.allocators, &report.core, &proofs,
+                                     &report.allocators);
+    return status == EXIT_SUCCESS ? run_suite(&report, &proofs) : status;
 }

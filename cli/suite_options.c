@@ -65,14 +65,19 @@ static const char help[] =
     "is the geometric mean over the rows of hakmem over the best peer of each row.\n"
     "See man hakmem.\n";
 
-static void choose_suite(struct suite_options *options, const char *text)
+static bool has_suite(const struct suite_options *options)
 {
-    enum suite_id suite = SUITE_DEFAULT;
-    bool has_one = options->runs_all;
+    bool has_one = false;
     for (size_t i = 0; i < SUITE_COUNT; i++) {
         has_one |= options->is_chosen[i];
     }
-    if (has_one) {
+    return has_one;
+}
+
+static void choose_suite(struct suite_options *options, const char *text)
+{
+    enum suite_id suite = SUITE_DEFAULT;
+    if (has_suite(options)) {
         experiment_refuse("%s is a second suite. Give one, or all.", text);
     }
     options->runs_all = strcmp(text, "all") == 0;
@@ -206,11 +211,7 @@ void suite_options_read(int argc, char **argv, struct suite_options *options)
     if (options->common.workload != NULL) {
         experiment_refuse("--workload is for hakmem compare. Name a suite.");
     }
-    bool has_one = false;
-    for (size_t i = 0; i < SUITE_COUNT; i++) {
-        has_one |= options->is_chosen[i];
-    }
-    options->is_chosen[SUITE_DEFAULT] |= !has_one;
+    options->is_chosen[SUITE_DEFAULT] |= !has_suite(options);
     experiment_options_check_settings(&options->common);
     check_only(options);
     find_mimalloc_bench(options);

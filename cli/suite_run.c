@@ -63,7 +63,7 @@ bool suite_rows_find(struct suite_report *report)
     return report->row_count > 0;
 }
 
-bool suite_rows_prepare(struct suite_report *report, const struct suite_proofs *proofs)
+bool suite_rows_prepare(struct suite_report *report, const struct compare_proofs *proofs)
 {
     size_t count = report->allocators.count;
     struct experiment_side *sides = calloc(count, sizeof *sides);
@@ -97,7 +97,7 @@ static int core_of(const struct suite_report *report, const struct suite_row *ro
 }
 
 static struct experiment make_experiment(const struct suite_report *report, struct suite_row *row,
-                                         const struct suite_proofs *proofs)
+                                         const struct compare_proofs *proofs)
 {
     return (struct experiment){
         .words = row->program.words,
@@ -131,7 +131,7 @@ static bool drop_side(struct suite_report *report, struct suite_row *row, size_t
 }
 
 static bool warm_up(struct suite_report *report, struct suite_row *row,
-                    const struct suite_proofs *proofs)
+                    const struct compare_proofs *proofs)
 {
     struct experiment experiment = make_experiment(report, row, proofs);
     double start_seconds = suite_progress_clock();
@@ -155,7 +155,7 @@ static size_t rounds_of(const struct suite_report *report, const struct suite_ro
 
 // The rounds start again when a peer drops out: all sides have figures of the same ones.
 static bool run_rounds(struct suite_report *report, struct suite_row *row,
-                       const struct suite_proofs *proofs, struct suite_progress *progress)
+                       const struct compare_proofs *proofs, struct suite_progress *progress)
 {
     struct experiment experiment = make_experiment(report, row, proofs);
     experiment.progress = suite_progress_show;
@@ -184,7 +184,7 @@ static void count_calls(struct suite_report *report, struct suite_row *row)
     }
 }
 
-static bool warm_up_all(struct suite_report *report, const struct suite_proofs *proofs,
+static bool warm_up_all(struct suite_report *report, const struct compare_proofs *proofs,
                         struct suite_progress *progress)
 {
     for (size_t i = 0; i < report->row_count; i++) {
@@ -222,7 +222,7 @@ static void time_calls(struct suite_report *report, const struct suite_progress 
     experiment_proof_close(&probe.file);
 }
 
-bool suite_run(struct suite_report *report, const struct suite_proofs *proofs)
+bool suite_run(struct suite_report *report, const struct compare_proofs *proofs)
 {
     struct suite_progress progress;
     suite_progress_start(&progress, report->options->common.shows_progress);

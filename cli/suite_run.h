@@ -4,22 +4,17 @@
 #ifndef HAK_CLI_SUITE_RUN_H
 #define HAK_CLI_SUITE_RUN_H
 
+#include "compare_sides.h"
 #include "suite_report.h"
-
-// Where the proofs lie.
-struct suite_proofs {
-    struct experiment_proof heap;
-    struct experiment_witness witness;
-};
 
 // Finds the programs of the rows that were asked for; what isn't there is left out.  Returns false,
 // having said why, when nothing remains.
 bool suite_rows_find(struct suite_report *report);
 
 // Gives each row its sides, one for each allocator.
-bool suite_rows_prepare(struct suite_report *report, const struct suite_proofs *proofs);
+bool suite_rows_prepare(struct suite_report *report, const struct compare_proofs *proofs);
 
 // Runs all.  A peer whose run fails is left out of that row; returns false when hakmem's fails.
-bool suite_run(struct suite_report *report, const struct suite_proofs *proofs);
+bool suite_run(struct suite_report *report, const struct compare_proofs *proofs);
 
 #endif

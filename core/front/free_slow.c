@@ -69,13 +69,17 @@ void free_slow(void *pointer, enum block_kind kind)
     }
 }
 
-size_t unknown_usable_bytes(const void *pointer)
+size_t unclassed_usable_bytes(const void *pointer)
 {
+    page_entry entry = page_map_lookup(pointer);
+    if (large_is_live(entry, pointer)) {
+        return large_bytes(pointer);
+    }
     size_t bytes = glibc_heap_usable_bytes(pointer);
     if (bytes != 0) {
         return bytes;
     }
-    if (page_entry_class(page_map_lookup(pointer)) == LARGE_CLASS) {
+    if (page_entry_class(entry) == LARGE_CLASS) {
         return large_bytes(pointer);  // dies with what is known of it
     }
     die_misuse("use", pointer, 0);
@@ -86,10 +90,7 @@ size_t block_usable_bytes(const void *pointer)
     if (unlikely(harden_pads())) {
         return hardened_usable_bytes(pointer);
     }
-    page_entry entry = page_map_lookup(pointer);
-    unsigned cls = page_entry_class(entry);
-    if (likely(cls != 0 && cls < CLASS_COUNT)) {
-        return size_class_bytes((class_id)cls);
-    }
-    return large_is_live(entry, pointer) ? large_bytes(pointer) : unknown_usable_bytes(pointer);
+    unsigned cls = page_entry_class(page_map_lookup(pointer));
+    return likely(cls != 0 && cls < CLASS_COUNT) ? size_class_bytes((class_id)cls)
+                                                 : unclassed_usable_bytes(pointer);
 }

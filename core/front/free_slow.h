@@ -19,7 +19,7 @@ void free_unchecked(void *pointer);
 // large block.
 size_t block_usable_bytes(const void *pointer);
 
-// Of a pointer that is no live block of ours: of glibc's block, or dies.
-HAK_COLD size_t unknown_usable_bytes(const void *pointer);
+// Of a pointer that is in no slab: of a large block, or of one of glibc's; else dies.
+HAK_COLD size_t unclassed_usable_bytes(const void *pointer);
 
 #endif

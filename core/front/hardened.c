@@ -198,14 +198,6 @@ static struct hardened_block look_at_large(const void *pointer, enum block_kind 
         .asked_bytes = view.usable_bytes, .most_bytes = view.most_bytes, .is_large = true};
 }
 
-// Mappings of others may share a unit with the start of a large block.
-bool hardened_is_unknown(const void *pointer)
-{
-    page_entry entry = page_map_lookup(pointer);
-    unsigned cls = page_entry_class(entry);
-    return cls == 0 || (cls >= CLASS_COUNT && !large_is_live(entry, pointer));
-}
-
 struct hardened_block hardened_look(const void *pointer)
 {
     unsigned cls = page_entry_class(page_map_lookup(pointer));
@@ -228,8 +220,7 @@ size_t hardened_usable_bytes(const void *pointer)
 {
     unsigned cls = page_entry_class(page_map_lookup(pointer));
     if (cls == 0 || cls >= CLASS_COUNT) {
-        return hardened_is_unknown(pointer) ? unknown_usable_bytes(pointer)
-                                            : large_look(pointer).usable_bytes;
+        return unclassed_usable_bytes(pointer);
     }
     size_t class_bytes = size_class_bytes((class_id)cls);
     uint64_t code =

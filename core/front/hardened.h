@@ -50,9 +50,6 @@ struct hardened_block {
     bool is_large;
 };
 
-// Is it in no slab, and not the start of a live large block?  Then it is another allocator's, or a fault.
-bool hardened_is_unknown(const void *pointer);
-
 // Dies unless it is a live block of the malloc family, untouched around.  While harden_is_on().
 struct hardened_block hardened_look(const void *pointer);
 

@@ -77,10 +77,19 @@ static void *resize_large_checked(void *block, const struct hardened_block *held
     return resized;
 }
 
+// In no slab, and not the start of a live large block, whose unit another's mapping may share: another
+// allocator's, or a fault.
+static bool is_unknown(const void *block)
+{
+    page_entry entry = page_map_lookup(block);
+    unsigned cls = page_entry_class(entry);
+    return (cls == 0 || cls >= CLASS_COUNT) && !large_is_live(entry, block);
+}
+
 static HAK_COLD void *resize_checked(void *block, size_t align_bytes, size_t bytes)
 {
-    if (unlikely(hardened_is_unknown(block))) {
-        return move_block(block, unknown_usable_bytes(block), align_bytes, bytes);
+    if (unlikely(is_unknown(block))) {
+        return move_block(block, unclassed_usable_bytes(block), align_bytes, bytes);
     }
     struct hardened_block held = hardened_look(block);
     if (fits(block, held.most_bytes, align_bytes, bytes)) {
